@@ -1,0 +1,48 @@
+import { errorCodes, type ErrorCode } from './error-codes.js'
+
+const marker = Symbol.for('millrace.error')
+
+export interface MillraceErrorOptions {
+  /** Structured facts for code and logs, for example `{ field: 'messages[0].id' }`. Never sent to clients. */
+  readonly details?: Readonly<Record<string, unknown>>
+  /** Overrides whether the message may be shown to a client. */
+  readonly expose?: boolean
+  readonly cause?: unknown
+}
+
+/**
+ * The one base of every error Millrace throws. `code` is stable and listed in `docs/errors.md`; `message` says what
+ * to do and may change.
+ */
+export class MillraceError extends Error {
+  override readonly name = 'MillraceError'
+  readonly [marker] = true
+  readonly code: ErrorCode
+  readonly status: number
+  readonly expose: boolean
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message: string, options: MillraceErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.status = errorCodes[code].status
+    this.expose = options.expose ?? errorCodes[code].expose
+    this.details = options.details ?? {}
+  }
+
+  /** Like `instanceof`, but also true across two installed copies of the package. */
+  static isInstance(value: unknown): value is MillraceError {
+    return typeof value === 'object' && value !== null && marker in value
+  }
+}
+
+export interface WireError {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** What a client may learn of any thrown value: its own words when they may be shown, else a neutral sentence. */
+export function toWireError(error: unknown, fallback: ErrorCode = 'AGENT_ERROR'): WireError {
+  if (!MillraceError.isInstance(error)) return { code: fallback, message: errorCodes[fallback].text }
+  return { code: error.code, message: error.expose ? error.message : errorCodes[error.code].text }
+}
