@@ -1,0 +1,79 @@
+import { withStop } from './closing.js'
+import { createFifo } from './fifo.js'
+
+export interface QueueOptions {
+  /** How many items may wait to be read. With 0 every push waits until its own item is taken. */
+  readonly capacity: number
+}
+
+/**
+ * A line from any number of producers to one consumer. Nothing is dropped while the consumer stays: who pushes into a
+ * full queue waits, and is let in first come, first served.
+ */
+export interface Queue<T> {
+  /**
+   * Resolves with true when the queue has room for the item and has taken it, with false when it never will: it was
+   * closed before, or the consumer left. Items are delivered in the order of the calls. Never rejects.
+   */
+  push(item: T): Promise<boolean>
+  /** Ends the stream after all items pushed so far, those still waiting for room among them. */
+  close(): void
+  /** Like `close`, and then throws. False when the consumer will not see the error: it left, or the queue was closed. */
+  fail(error: unknown): boolean
+  /** The consumer's side, the same one at every call. Its `return()` discards what is left, an error included. */
+  [Symbol.asyncIterator](): AsyncGenerator<T, void>
+}
+
+/** Makes an empty queue. */
+export function createQueue<T>({ capacity }: QueueOptions): Queue<T> {
+  // All items pushed and not read. Those beyond the capacity are not taken yet: their producers stand in `waiting`.
+  const items = createFifo<T>()
+  const waiting = createFifo<(taken: boolean) => void>()
+  let end: { readonly error?: unknown } | undefined
+  let wake: (() => void) | undefined
+
+  function finish(how: { readonly error?: unknown }): boolean {
+    if (end !== undefined) return false
+    end = how
+    wake?.()
+    return true
+  }
+
+  function leave() {
+    finish({})
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) next.value(false)
+  }
+
+  function change(): Promise<void> {
+    return new Promise((resolve) => {
+      wake = resolve
+    })
+  }
+
+  async function* read(): AsyncGenerator<T, void> {
+    for (;;) {
+      const item = items.shift()
+      waiting.shift()?.value(true)
+      if (item !== undefined) yield item.value
+      else if (end === undefined) await change()
+      else if ('error' in end) throw end.error
+      else return
+    }
+  }
+
+  const consumer = withStop(read(), leave)
+  return {
+    push(item) {
+      if (end !== undefined) return Promise.resolve(false)
+      return new Promise((taken) => {
+        items.push(item)
+        if (items.size <= capacity) taken(true)
+        else waiting.push(taken)
+        wake?.()
+      })
+    },
+    close: () => void finish({}),
+    fail: (error) => finish({ error }),
+    [Symbol.asyncIterator]: () => consumer,
+  }
+}

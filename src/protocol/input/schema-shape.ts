@@ -1,0 +1,66 @@
+/** A protocol schema reduced to what the walk over a request needs. */
+export type Shape =
+  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field> }
+  | { readonly kind: 'array'; readonly element: Shape }
+  /** A union told apart by one member, such as a message by its `role`. */
+  | { readonly kind: 'tagged'; readonly tag: string; readonly arms: ReadonlyMap<unknown, Shape> }
+  /** A union told apart by what the value is, such as `string | ContentPart[]`. */
+  | { readonly kind: 'either'; readonly arms: readonly Shape[] }
+  /** Anything else. `expected` names it for an error message: `string`, or the words allowed in quotes. */
+  | { readonly kind: 'leaf'; readonly expected: string; check(value: unknown): boolean }
+
+export interface Field {
+  readonly shape: Shape
+  readonly optional: boolean
+}
+
+/**
+ * The part of a zod 4 schema that is read. It is read by structure and not with `instanceof`: the schemas may have
+ * been built by another copy of zod than the one installed beside us.
+ */
+export interface SchemaNode {
+  readonly def: {
+    readonly type: string
+    readonly innerType?: SchemaNode
+    readonly in?: SchemaNode
+    readonly shape?: Readonly<Record<string, SchemaNode>>
+    readonly element?: SchemaNode
+    readonly options?: readonly SchemaNode[]
+    readonly discriminator?: string
+    readonly values?: readonly unknown[]
+    readonly entries?: Readonly<Record<string, unknown>>
+  }
+  safeParse(value: unknown): { readonly success: boolean }
+}
+
+/** Reads a zod schema. A construct it does not know becomes a leaf, which zod itself then checks whole. */
+export function toShape(schema: SchemaNode): Shape {
+  const { def } = schema
+  const inner = def.innerType ?? def.in
+  if (inner) return toShape(inner)
+  if (def.shape) return { kind: 'object', fields: new Map(Object.entries(def.shape).map(toField)) }
+  if (def.element) return { kind: 'array', element: toShape(def.element) }
+  if (def.options && def.discriminator) return toTagged(def.options, def.discriminator)
+  if (def.options) return { kind: 'either', arms: def.options.map(toShape) }
+  return { kind: 'leaf', expected: expectation(schema), check: (value) => schema.safeParse(value).success }
+}
+
+function toField([name, schema]: [string, SchemaNode]): [string, Field] {
+  const { type } = schema.def
+  return [name, { shape: toShape(schema), optional: type === 'optional' || type === 'default' }]
+}
+
+function toTagged(options: readonly SchemaNode[], tag: string): Shape {
+  const arms = new Map<unknown, Shape>()
+  for (const option of options) {
+    for (const value of option.def.shape?.[tag]?.def.values ?? []) arms.set(value, toShape(option))
+  }
+  return { kind: 'tagged', tag, arms }
+}
+
+function expectation({ def }: SchemaNode): string {
+  const allowed = def.values ?? (def.entries && Object.values(def.entries))
+  if (allowed) return allowed.map((value) => JSON.stringify(value)).join(' or ')
+  // The custom schemas of the protocol are its open records: metadata, activity content, response schemas.
+  return def.type === 'custom' ? 'object' : def.type
+}

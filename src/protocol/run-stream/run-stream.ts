@@ -1,0 +1,156 @@
+import { PROTOCOL_VERSION, type Message, type TokenUsage } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { AgentEvent, AgUiEvent } from '../events.js'
+import { createFold, type Fold } from '../fold/fold.js'
+import { cleanEvent } from './clean.js'
+import { failRun, finishRun, type RunEnd } from './ending.js'
+import { createLane } from './lanes.js'
+import { emitDelta } from './messages.js'
+import { route } from './route.js'
+import type { Run } from './run.js'
+import { emitArgs } from './tool-calls.js'
+
+export interface RunStreamOptions {
+  readonly threadId: string
+  readonly runId: string
+  readonly parentRunId?: string | undefined
+  /** The messages the client holds when the run starts. */
+  readonly messages?: readonly Message[]
+  /** The state the client holds when the run starts. */
+  readonly state?: unknown
+  /** Receives every event of the strict stream, in order, synchronously. What it throws reaches the writer. */
+  readonly emit: (event: AgUiEvent) => void
+  /** Reads the agent's own state, for the snapshot that is sent when a delta does not fit the client's. */
+  readonly readState?: () => unknown
+  /** Told what had to be left out or could not be kept as the agent wrote it. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+  readonly newId?: () => string
+}
+
+/**
+ * The one owner of "what is open" in a run. Agents write loosely: chunks, untagged continuations, ends that never
+ * come. What comes out is a strict AG-UI 1.0 stream that starts with RUN_STARTED and has exactly one terminal event
+ * with everything closed before it.
+ */
+export interface RunStream {
+  /** What a client of this stream holds now. */
+  readonly held: Pick<Fold, 'messages' | 'state'>
+  readonly ended: boolean
+  /**
+   * Takes one event of an agent. Throws INVALID_EVENT or ENCODING_ERROR, with nothing written, when it has no
+   * meaning, and RUN_CLOSED after the end.
+   */
+  write(event: AgentEvent): void
+  /** Ends the run. Throws, with nothing written, when the end itself is invalid: then call `fail`. */
+  finish(end: RunEnd): void
+  /** Ends the run with RUN_ERROR. Clients learn what the error may show, see `toWireError`. */
+  fail(error: unknown, usage?: readonly TokenUsage[]): void
+}
+
+/** Starts a run stream: RUN_STARTED is emitted before this returns. */
+export function createRunStream(options: RunStreamOptions): RunStream {
+  const run = createRun(options)
+  const ids = { threadId: options.threadId, runId: options.runId }
+  let ended = false
+  const assertOpen = (): void => {
+    if (ended)
+      throw new MillraceError('RUN_CLOSED', `Run '${ids.runId}' has ended; nothing can be written to it.`)
+  }
+  const { parentRunId } = options
+  run.emit({
+    type: 'RUN_STARTED',
+    ...ids,
+    protocolVersion: PROTOCOL_VERSION,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+  })
+
+  return {
+    held: run.fold,
+    get ended() {
+      return ended
+    },
+    write(event) {
+      assertOpen()
+      if (writeDelta(run, event)) return
+      const clean = cleanEvent(run, event)
+      if (clean) route(run, clean)
+    },
+    finish(end) {
+      assertOpen()
+      finishRun(run, ids, end)
+      ended = true
+    },
+    fail(error, usage) {
+      assertOpen()
+      failRun(run, error, usage)
+      ended = true
+    },
+  }
+}
+
+function createRun({ messages = [], state, emit, readState, onProblem, newId }: RunStreamOptions): Run {
+  const fold = createFold({ messages, state })
+  return {
+    fold,
+    root: createLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined }),
+    openLanes: new Set(),
+    laneIds: new Set(),
+    lanes: new Map(),
+    messages: { text: new Map(), reasoning: new Map() },
+    renamed: new Map(),
+    claimed: new Set(),
+    calls: new Map(),
+    reasoningOwners: new Map(),
+    activities: new Map(),
+    emit(event) {
+      fold.apply(event)
+      emit(event)
+    },
+    tryEmit(event) {
+      const problem = fold.apply(event)
+      if (problem === undefined) emit(event)
+      return problem
+    },
+    report: (problem) => onProblem?.(problem),
+    newId: newId ?? (() => crypto.randomUUID()),
+    readState,
+  }
+}
+
+/**
+ * The path of nearly every event: a plain delta for something that is open in its own lane. All else, and any
+ * doubt, takes the long way.
+ */
+function writeDelta(run: Run, event: AgentEvent): boolean {
+  switch (event.type) {
+    case 'TEXT_MESSAGE_CONTENT':
+    case 'TEXT_MESSAGE_CHUNK':
+    case 'REASONING_MESSAGE_CONTENT':
+    case 'REASONING_MESSAGE_CHUNK': {
+      const { messageId, delta } = event
+      if (typeof delta !== 'string' || delta === '' || messageId === undefined || hasExtras(event))
+        return false
+      const items = event.type.startsWith('T') ? run.messages.text : run.messages.reasoning
+      const item = items.get(messageId)
+      if (!item?.isOpen || item.lane.tag !== (event.subagentRunId ?? item.lane.tag)) return false
+      emitDelta(run, item, delta)
+      return true
+    }
+    case 'TOOL_CALL_ARGS':
+    case 'TOOL_CALL_CHUNK': {
+      const { toolCallId, delta } = event
+      if (typeof delta !== 'string' || delta === '' || toolCallId === undefined || hasExtras(event))
+        return false
+      const call = run.calls.get(toolCallId)
+      if (!call?.isOpen || call.lane.tag !== (event.subagentRunId ?? call.lane.tag)) return false
+      emitArgs(run, call, delta)
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+function hasExtras(event: AgentEvent): boolean {
+  return event.timestamp !== undefined || event.rawEvent !== undefined || event.metadata !== undefined
+}

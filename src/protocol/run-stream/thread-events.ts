@@ -1,0 +1,96 @@
+import type { EventOf } from '../events.js'
+import { applyPatch } from '../fold/patch.js'
+import { freeMessageId, renamed } from './claims.js'
+import { closeItems } from './items.js'
+import { openLaneOf } from './lanes.js'
+import { writeEmptyReasoning } from './messages.js'
+import { attributed, type MessageItem, type Run } from './run.js'
+
+export function writeActivitySnapshot(run: Run, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
+  const id = run.activities.get(event.messageId) ?? activityId(run, event.messageId)
+  run.activities.set(event.messageId, id)
+  run.emit(attributed({ ...event, messageId: id }, openLaneOf(run, event.subagentRunId)))
+}
+
+/** An activity of an earlier run goes on under its id; an id that any other message has is not touched. */
+function activityId(run: Run, id: string): string {
+  return run.fold.list.get(id)?.role === 'activity' ? id : freeMessageId(run, id)
+}
+
+export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): void {
+  const messageId = run.activities.get(event.messageId) ?? event.messageId
+  const activity = run.fold.list.get(messageId)
+  if (activity?.role !== 'activity') {
+    run.report(`ACTIVITY_DELTA: there is no activity '${event.messageId}'`)
+    return
+  }
+  const patched = applyPatch(activity.content, event.patch)
+  if (!patched.ok || !isObject(patched.document)) {
+    run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
+    return
+  }
+  // The owner of an activity is whoever wrote its last snapshot.
+  const { subagentRunId: _tag, ...rest } = event
+  const tag = activity.subagentRunId
+  run.emit({ ...rest, messageId, ...(tag === undefined ? {} : { subagentRunId: tag }) })
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An encrypted value is for a message or call that exists; reasoning that has nothing else to say gets a message. */
+export function writeEncryptedValue(run: Run, event: EventOf<'REASONING_ENCRYPTED_VALUE'>): void {
+  // Untagged, it belongs to whoever owns what it is attached to.
+  const { subagentRunId: tag, ...rest } = event
+  const entityId = event.subtype === 'tool-call' ? callId(run, event) : messageId(run, event)
+  if (entityId !== undefined) {
+    run.emit({ ...rest, entityId })
+  } else if (event.subtype === 'tool-call') {
+    run.report(`REASONING_ENCRYPTED_VALUE: there is no tool call '${event.entityId}'`)
+  } else {
+    run.emit({ ...rest, entityId: writeEmptyReasoning(run, openLaneOf(run, tag), event.entityId) })
+  }
+}
+
+type EncryptedValue = EventOf<'REASONING_ENCRYPTED_VALUE'>
+
+function callId(run: Run, { entityId }: EncryptedValue): string | undefined {
+  return run.fold.list.hasCall(entityId) ? entityId : undefined
+}
+
+/** The id on the wire of the message an encrypted value is for: the tagged lane's, the first claimant's, history's. */
+function messageId(run: Run, { entityId: id, subagentRunId: tag }: EncryptedValue): string | undefined {
+  const lane = tag === undefined ? undefined : run.lanes.get(tag)
+  const own = lane && (renamed(run, 'reasoning', { lane, id }) ?? renamed(run, 'text', { lane, id }))
+  const item = own ?? run.messages.reasoning.get(id) ?? run.messages.text.get(id)
+  const message = run.fold.list.get(item?.id ?? id)
+  return message && message.role !== 'activity' ? message.id : undefined
+}
+
+/**
+ * A snapshot restates the whole thread, so nothing may be half said when it comes. Afterwards only the messages it
+ * kept, of the same owner and kind, can be continued.
+ */
+export function writeMessagesSnapshot(run: Run, event: EventOf<'MESSAGES_SNAPSHOT'>): void {
+  for (const lane of [run.root, ...run.openLanes]) closeItems(run, lane)
+  run.emit(event)
+  for (const items of [run.messages.text, run.messages.reasoning, run.renamed]) {
+    for (const [key, item] of items) if (!isKept(run, item)) items.delete(key)
+  }
+  for (const call of run.calls.values()) call.ended = true
+  restateOwners(run)
+}
+
+function isKept(run: Run, item: MessageItem): boolean {
+  const message = run.fold.list.get(item.id)
+  const role = item.kind === 'text' ? item.role : 'reasoning'
+  return message?.role === role && message.subagentRunId === item.lane.id
+}
+
+/** Reasoning in the snapshot has an owner too: no other may take its id for a span. */
+function restateOwners(run: Run): void {
+  for (const message of run.fold.messages) {
+    if (message.role === 'reasoning') run.reasoningOwners.set(message.id, message.subagentRunId)
+  }
+}

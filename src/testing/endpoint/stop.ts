@@ -1,0 +1,59 @@
+import type { LintRule } from '../lint-rules.js'
+
+/** Why an exchange came to an early end. */
+export class Stop extends Error {
+  readonly rule: LintRule
+
+  constructor(rule: LintRule, message: string) {
+    super(message)
+    this.rule = rule
+  }
+}
+
+export interface DeadlineOptions {
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * Runs `work` with a controller that aborts when the time is up or the caller gives up, and in any case once the work
+ * is done, so that no connection outlives it.
+ */
+export async function withDeadline<T>(
+  { signal, timeoutMs }: DeadlineOptions,
+  work: (stop: AbortController) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const stop = new AbortController()
+  const giveUp = (): void => {
+    stop.abort(signal?.reason)
+  }
+  const timer = setTimeout(() => {
+    stop.abort(new Stop('http-timeout', `the run did not end within ${timeoutMs} ms`))
+  }, timeoutMs)
+  signal?.addEventListener('abort', giveUp)
+  try {
+    return await work(stop)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', giveUp)
+    stop.abort()
+  }
+}
+
+/** Settles as `promise` does, or rejects with the reason of `signal` when that is aborted first. */
+export async function untilAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const done = new AbortController()
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { signal: done.signal })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    done.abort()
+  }
+}

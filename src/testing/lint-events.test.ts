@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import { brokenStreams } from '../../test/fixtures/broken-streams/all.js'
+import {
+  call,
+  ending,
+  finished,
+  history,
+  input,
+  interrupted,
+  pending,
+  reasoning,
+  result,
+  run,
+  snapshot,
+  started,
+  subagent,
+  text,
+  tools,
+  versionlessInput,
+} from '../../test/fixtures/broken-streams/parts.js'
+import { goldenStreams } from '../../test/fixtures/golden-streams.js'
+import { lintEvents, type LintOptions } from './lint-events.js'
+import { lintRules } from './lint-rules.js'
+
+describe('a stream with one mistake', () => {
+  test.each(brokenStreams)('breaks $rule alone: $name', ({ rule, events, index, input }) => {
+    const violations = lintEvents(events, { input })
+    expect(violations).toEqual([{ rule, index, message: expect.stringMatching(/^\S.*$/) as string }])
+  })
+
+  test('is known for every rule about events', () => {
+    const broken = new Set<string>(brokenStreams.map(({ rule }) => rule))
+    const rules = Object.entries(lintRules).filter(([, { scope }]) => scope !== 'endpoint')
+    expect(rules.map(([rule]) => rule).filter((rule) => !broken.has(rule))).toEqual([])
+  })
+})
+
+describe('a correct stream has no violation', () => {
+  test.each(goldenStreams)('$name', ({ events, input }) => {
+    expect(lintEvents(events, { input })).toEqual([])
+  })
+
+  const correct: readonly (LintOptions & { name: string; events: readonly unknown[] })[] = [
+    { name: 'a rejection', events: [{ type: 'RUN_ERROR', message: 'no' }], input: input() },
+    {
+      name: 'a failure with a message open',
+      events: [started, text('m')[0], { type: 'RUN_ERROR', message: 'no' }],
+    },
+    {
+      name: 'a part of a stream',
+      events: [{ ...started, runId: 'earlier' }],
+      input: input(),
+      complete: false,
+    },
+    {
+      name: 'an earlier run before the one asked for',
+      events: [{ ...started, runId: 'old' }, { ...finished, runId: 'old' }, ...run(...text('m'))],
+      input: input(),
+    },
+    {
+      name: 'chunks, of which one has no text',
+      events: run(
+        { type: 'TEXT_MESSAGE_CHUNK', messageId: 'm', rawEvent: 1 },
+        { type: 'TEXT_MESSAGE_CHUNK', delta: 'hi', metadata: { a: null } },
+      ),
+    },
+    {
+      name: 'text in the message of a call',
+      events: run(...call('c', { parentMessageId: 'm' }), ...text('m')),
+    },
+    {
+      name: 'a snapshot that keeps every id',
+      events: run(...text('m'), snapshot({ id: 'm', role: 'assistant', content: 'hi' })),
+    },
+    { name: 'a snapshot without the reasoning', events: run(...reasoning('m'), snapshot()) },
+    {
+      name: 'a pending call for a client before 1.0',
+      events: run(...call('c')),
+      input: { ...versionlessInput, tools },
+    },
+    {
+      name: 'a pending call for a client of 1.0',
+      events: ending(pending('c'), ...call('c')),
+      input: input({ tools }),
+    },
+    {
+      name: 'the result of a call that was approved, with the approval in the history',
+      events: run(result('c0')),
+      input: input({
+        messages: [...history, { id: 'm1', role: 'tool', toolCallId: 'c0', content: 'approved' }],
+        resume: [{ interruptId: 'i', status: 'resolved' }],
+      }),
+    },
+    {
+      name: 'a second interrupt on an earlier call',
+      events: ending(interrupted({ id: 'i', toolCallId: 'c0' })),
+      input: input({ messages: history }),
+    },
+    {
+      name: 'a subagent suspended on the interrupt of the run',
+      events: ending(
+        interrupted({ id: 'i', subagentRunId: 's' }),
+        ...subagent('s', { type: 'suspended', interruptIds: ['i'] }),
+      ),
+    },
+    {
+      name: 'tags without subagent events',
+      events: run({ type: 'CUSTOM', name: 'x', value: null, subagentRunId: 's' }),
+    },
+    { name: 'a subagent id in two runs', events: [...run(...subagent('s')), ...run(...subagent('s'))] },
+    {
+      name: 'usage that does not say everything',
+      events: ending({ usage: [{ totalTokens: 3 }, { inputTokens: 1 }] }),
+    },
+  ]
+  test.each(correct)('$name', ({ events, name: _name, ...options }) => {
+    expect(lintEvents(events, options)).toEqual([])
+  })
+})
+
+describe('after a mistake', () => {
+  test('the rest of the stream is judged as if it had not happened', () => {
+    const events = [
+      { type: 'RUN_STARTED' },
+      { type: 'TEXT_MESSAGE_START', messageId: 'm' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'hi' },
+      { type: 'STEP_FINISHED', stepName: 'never started' },
+      finished,
+      ...run({ type: 'STATE_DELTA', delta: [{ op: 'remove', path: '/nothing' }] }),
+    ]
+    const found = lintEvents(events).map(({ rule, index }) => [rule, index])
+    expect(found).toEqual([
+      ['client-schema', 0],
+      ['client-schema', 2],
+      ['client-verify', 4],
+      ['client-verify', 5],
+      ['state-delta', 7],
+    ])
+  })
+
+  test('the same complaint of the client is not repeated', () => {
+    const unknown = { type: 'WEATHER' }
+    expect(lintEvents(run(unknown, unknown, unknown)).map(({ index }) => index)).toEqual([1])
+  })
+
+  test('a snapshot that drops an open message makes its next text a warning', () => {
+    const [start, content, end] = text('m')
+    const found = lintEvents(run(start, snapshot(), content, end)).map(({ rule, index }) => [rule, index])
+    expect(found).toEqual([
+      ['snapshot-ids', 2],
+      ['client-warning', 3],
+      ['client-warning', 4],
+    ])
+  })
+
+  test('no more than a hundred violations are returned', () => {
+    expect(lintEvents(Array.from({ length: 300 }, () => null))).toHaveLength(100)
+  })
+})
+
+test('an input that is not a RunAgentInput throws', () => {
+  expect(() => lintEvents([], { input: { threadId: 't' } })).toThrow(
+    expect.objectContaining({ code: 'INVALID_INPUT', message: expect.stringContaining('runId') as string }),
+  )
+})
+
+test('the console stays quiet and the environment cannot hide a warning', () => {
+  const warn = vi.spyOn(console, 'warn')
+  const spied = console.warn
+  vi.stubEnv('SUPPRESS_TRANSFORMATION_WARNINGS', 'true')
+  try {
+    expect(lintEvents(run({ type: 'WEATHER' })).map(({ rule }) => rule)).toEqual(['client-warning'])
+    expect(warn).not.toHaveBeenCalled()
+    expect(console.warn).toBe(spied)
+    expect(process.env.SUPPRESS_TRANSFORMATION_WARNINGS).toBe('true')
+  } finally {
+    vi.unstubAllEnvs()
+    warn.mockRestore()
+  }
+})
+
+test('no value makes the linter throw', () => {
+  const types = goldenStreams.flatMap(({ events }) => events.map(({ type }) => type))
+  const fields = goldenStreams.flatMap(({ events }) => events.flatMap((event) => Object.keys(event)))
+  const likeAnEvent = fc
+    .tuple(fc.constantFrom(...types), fc.dictionary(fc.constantFrom(...fields), fc.anything()))
+    .map(([type, rest]) => ({ ...rest, type }))
+  const broken = fc.constantFrom(...brokenStreams.flatMap(({ events }) => events))
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.anything(), likeAnEvent, broken), { maxLength: 20 }), (events) => {
+      for (const { index } of lintEvents(events)) expect(index ?? 0).toBeLessThanOrEqual(events.length)
+    }),
+  )
+})

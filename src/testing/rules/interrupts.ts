@@ -1,0 +1,54 @@
+import type { Interrupt } from '@ag-ui/core'
+import type { EventOf } from '../../protocol/index.js'
+import { defineRule, isClientTool, quote, toolOf } from './rule.js'
+
+export const interruptRules = [
+  defineRule('interrupt-ids', ['RUN_FINISHED'], function* (event, { run }) {
+    const ids = interruptsOf(event).map(({ id }) => id)
+    const repeated = new Set(ids.filter((id, at) => ids.indexOf(id) !== at))
+    if (repeated.size > 0) yield `several interrupts have the id ${quote(repeated)}`
+    if (event.outcome?.type !== 'interrupt') return
+    for (const [subagentRunId, phase] of run.subagents) {
+      if (phase.type !== 'suspended') continue
+      const unknown = phase.interruptIds.filter((id) => !ids.includes(id))
+      if (unknown.length > 0) {
+        yield `subagent '${subagentRunId}' is suspended on ${quote(unknown)}, which the run does not raise`
+      }
+    }
+  }),
+  defineRule('interrupt-call', ['RUN_FINISHED'], function* (event, moment) {
+    for (const { id, toolCallId } of interruptsOf(event)) {
+      if (toolCallId === undefined) continue
+      if (moment.run.answered.has(toolCallId)) {
+        yield `interrupt '${id}' waits on call '${toolCallId}', which has a result in this run`
+      } else if (toolOf(toolCallId, moment) === undefined) {
+        yield `interrupt '${id}' names call '${toolCallId}', which no client knows`
+      }
+    }
+  }),
+  defineRule('interrupt-on-client-tool', ['RUN_FINISHED'], function* (event, moment) {
+    for (const { id, toolCallId } of interruptsOf(event)) {
+      const tool = toolCallId === undefined ? undefined : toolOf(toolCallId, moment)
+      if (isClientTool(tool, moment)) {
+        yield `interrupt '${id}' is for client tool '${String(tool)}': end in success and leave the call pending`
+      }
+    }
+  }),
+  defineRule('suspended-subagent', ['RUN_FINISHED'], function* (event, { run }) {
+    for (const [id, phase] of run.subagents) {
+      if (phase.type === 'suspended' && event.outcome?.type !== 'interrupt') {
+        yield `subagent '${id}' is suspended, but the run does not end in an interrupt`
+      }
+    }
+    for (const { id, subagentRunId } of interruptsOf(event)) {
+      const phase = subagentRunId === undefined ? undefined : run.subagents.get(subagentRunId)
+      if (phase?.type === 'success' || phase?.type === 'error') {
+        yield `interrupt '${id}' is of subagent '${String(subagentRunId)}', which ended in ${phase.type}`
+      }
+    }
+  }),
+]
+
+function interruptsOf({ outcome }: EventOf<'RUN_FINISHED'>): readonly Interrupt[] {
+  return outcome?.type === 'interrupt' ? outcome.interrupts : []
+}

@@ -1,0 +1,32 @@
+import { defineRule, isClientTool, quote, toolOf } from './rule.js'
+
+export const toolRules = [
+  defineRule('pending-tool-calls', ['RUN_FINISHED'], function* ({ outcome }, { run, input }) {
+    if (outcome !== undefined && outcome.type !== 'success') return
+    const pending = [...run.calls.keys()].filter((id) => !run.answered.has(id))
+    const named = outcome?.pendingToolCallIds
+    if (named === undefined) {
+      const isOwed = pending.length > 0 && input?.protocolVersion !== undefined
+      if (isOwed) yield `pendingToolCallIds is missing, pending are ${quote(pending)}`
+    } else if (named.join('\n') !== pending.join('\n')) {
+      yield `pendingToolCallIds are [${quote(named)}], pending are [${quote(pending)}]`
+    }
+  }),
+  defineRule('result-without-call', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, moment) {
+    if (toolOf(toolCallId, moment) === undefined) yield `there is no call '${toolCallId}' to answer`
+  }),
+  defineRule('duplicate-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, { messages, input }) {
+    // Some clients put the answer to an interrupt into the history as a result; the real one follows on resume.
+    const answers = input?.resume?.length ? new Set(input.messages.map(({ id }) => id)) : new Set()
+    const isHeld = messages.some(
+      (message) => message.role === 'tool' && message.toolCallId === toolCallId && !answers.has(message.id),
+    )
+    if (isHeld) yield `the client already has a result of call '${toolCallId}'`
+  }),
+  defineRule('client-tool-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, moment) {
+    const tool = toolOf(toolCallId, moment)
+    if (isClientTool(tool, moment)) {
+      yield `call '${toolCallId}' went to client tool '${String(tool)}': its result comes from the client`
+    }
+  }),
+]
