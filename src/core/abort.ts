@@ -28,6 +28,7 @@ export function linkAbort(parent: AbortSignal | undefined, child: AbortControlle
   return () => parent?.removeEventListener('abort', forward)
 }
 
+/** Whose time a delay takes, and what cuts it short. */
 export interface DelayOptions {
   readonly clock?: Clock
   readonly signal?: AbortSignal

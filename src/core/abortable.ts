@@ -1,6 +1,7 @@
 import { isAbortError, linkAbort } from './abort.js'
 import { closeAll, withStop, type ClosingOptions } from './closing.js'
 
+/** What stops a stream, and how it is closed then. */
 export interface AbortableOptions extends ClosingOptions {
   readonly signal: AbortSignal
 }
@@ -38,7 +39,7 @@ export function abortable<T, R>(
       for (;;) {
         signal.throwIfAborted()
         const step = source.next()
-        // Not Promise.race with the abort: every item would leave a reaction on a promise that lives as long as the run.
+        // Not Promise.race with the abort: every item would leave a reaction on that long-lived promise.
         await new Promise<unknown>((resolve) => {
           wake = resolve
           step.then(resolve, resolve)

@@ -68,6 +68,12 @@ describe('toWireError', () => {
     )
   })
 
+  test("gives an agent's own code in place of ours, with the message that ours allows", () => {
+    const error = new MillraceError('AGENT_ERROR', 'secret', { wireCode: 'UPSTREAM_503' })
+    expect(toWireError(error)).toEqual({ code: 'UPSTREAM_503', message: errorCodes.AGENT_ERROR.text })
+    expect(error.code).toBe('AGENT_ERROR')
+  })
+
   test('says nothing of a foreign error but the fallback', () => {
     expect(toWireError(new Error('secret'))).toEqual({ code: 'AGENT_ERROR', message: 'The agent failed.' })
     expect(toWireError('secret', 'RUN_CANCELLED')).toEqual({

@@ -7,6 +7,8 @@ export interface MillraceErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>
   /** Overrides whether the message may be shown to a client. */
   readonly expose?: boolean
+  /** A code of the agent's own that clients get in place of `code`, for example `UPSTREAM_503`. */
+  readonly wireCode?: string
   readonly cause?: unknown
 }
 
@@ -20,6 +22,7 @@ export class MillraceError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly expose: boolean
+  readonly wireCode: string
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, options: MillraceErrorOptions = {}) {
@@ -27,6 +30,7 @@ export class MillraceError extends Error {
     this.code = code
     this.status = errorCodes[code].status
     this.expose = options.expose ?? errorCodes[code].expose
+    this.wireCode = options.wireCode ?? code
     this.details = options.details ?? {}
   }
 
@@ -37,12 +41,12 @@ export class MillraceError extends Error {
 }
 
 export interface WireError {
-  readonly code: ErrorCode
+  readonly code: string
   readonly message: string
 }
 
 /** What a client may learn of any thrown value: its own words when they may be shown, else a neutral sentence. */
 export function toWireError(error: unknown, fallback: ErrorCode = 'AGENT_ERROR'): WireError {
   if (!MillraceError.isInstance(error)) return { code: fallback, message: errorCodes[fallback].text }
-  return { code: error.code, message: error.expose ? error.message : errorCodes[error.code].text }
+  return { code: error.wireCode, message: error.expose ? error.message : errorCodes[error.code].text }
 }

@@ -319,7 +319,7 @@ describe('errors that the consumer cannot be given', () => {
 
   test('of a clean-up are reported, and the first error stays what it was', async () => {
     const { stream, stray } = setup(() => [
-      lane({ items: ['a'], close: throws(other) }),
+      lane({ items: ['a', 'b'], close: throws(other) }),
       lane({ end: throws(failure) }),
     ])
     await stream.next()
@@ -343,7 +343,7 @@ describe('errors that the consumer cannot be given', () => {
     await returned
     expect(stray).toEqual([])
     await time.advance(graceMs + 1)
-    expect(stray).toEqual([failure, other])
+    expect(stray).toEqual([other, failure])
   })
 })
 

@@ -11,6 +11,7 @@ export interface LaneItem<T> {
   readonly value: T
 }
 
+/** What stops a merge, and how its lanes are closed then. */
 export interface MergeOptions extends ClosingOptions {
   readonly signal?: AbortSignal
 }

@@ -1,6 +1,7 @@
 import { withStop } from './closing.js'
 import { createFifo } from './fifo.js'
 
+/** How much a queue holds. */
 export interface QueueOptions {
   /** How many items may wait to be read. With 0 every push waits until its own item is taken. */
   readonly capacity: number
@@ -18,7 +19,7 @@ export interface Queue<T> {
   push(item: T): Promise<boolean>
   /** Ends the stream after all items pushed so far, those still waiting for room among them. */
   close(): void
-  /** Like `close`, and then throws. False when the consumer will not see the error: it left, or the queue was closed. */
+  /** Like `close`, and then throws. False when the consumer cannot get the error: it left, or the end was set. */
   fail(error: unknown): boolean
   /** The consumer's side, the same one at every call. Its `return()` discards what is left, an error included. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void>

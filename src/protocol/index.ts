@@ -1,2 +1,6 @@
 export type { AgentEvent, AgUiEvent, EventOf } from './events.js'
+export { compactRun } from './fold/compact.js'
 export { createFold, type Fold, type FoldOptions } from './fold/fold.js'
+export type { RunEnd } from './run-stream/ending.js'
+export { createRunStream, type RunStream, type RunStreamOptions } from './run-stream/run-stream.js'
+export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'

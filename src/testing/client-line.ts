@@ -22,6 +22,7 @@ export interface ClientLine {
   send(event: BaseEvent): Passage
 }
 
+/** A fresh client, before its first event. */
 export function openClientLine(): ClientLine {
   const source = new Subject<BaseEvent>()
   let rule: 'client-schema' | 'client-verify' = 'client-schema'

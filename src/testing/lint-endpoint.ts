@@ -1,9 +1,11 @@
+import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import { exchangeRun } from './endpoint/exchange.js'
 import { lintEvents } from './lint-events.js'
 import type { Violation } from './lint-rules.js'
 import { parseRunInput } from './run-input.js'
 
+/** How to make the request, and how long to wait. */
 export interface LintEndpointOptions {
   /** More request headers, for example `authorization`. `accept` and `content-type` are fixed. */
   readonly headers?: Readonly<Record<string, string>>
@@ -15,8 +17,11 @@ export interface LintEndpointOptions {
   readonly closeWithinMs?: number
   /** In place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
+  /** Where the time comes from. */
+  readonly clock?: Clock
 }
 
+/** What came of one request. */
 export interface EndpointReport {
   /** What is wrong with the exchange, then what is wrong with the events. */
   readonly violations: readonly Violation[]
@@ -39,16 +44,12 @@ export async function lintEndpoint(
   input: unknown,
   options: LintEndpointOptions = {},
 ): Promise<EndpointReport> {
-  const {
-    headers = {},
-    signal,
-    timeoutMs = 30_000,
-    closeWithinMs = 3_000,
-    fetch = globalThis.fetch,
-  } = options
+  const { headers = {}, signal, fetch = globalThis.fetch, clock = systemClock } = options
+  const { timeoutMs = 30_000, closeWithinMs = 3_000 } = options
   const target = parseUrl(url)
   const runInput = parseRunInput(input)
-  const exchange = await exchangeRun(target, runInput, { headers, signal, timeoutMs, closeWithinMs, fetch })
+  const settings = { headers, signal, fetch, clock, timeoutMs, closeWithinMs }
+  const exchange = await exchangeRun(target, runInput, settings)
   const { violations, events, status, isWhole } = exchange
   // Without events there is a reason, and it is in the report: that they are missing adds nothing.
   const found = events.length > 0 ? lintEvents(events, { input: runInput, complete: isWhole }) : []

@@ -145,6 +145,13 @@ describe('after a mistake', () => {
     expect(lintEvents(run(unknown, unknown, unknown)).map(({ index }) => index)).toEqual([1])
   })
 
+  test('chunks go on where they were', () => {
+    const more = { type: 'TEXT_MESSAGE_CHUNK', delta: 'more' }
+    const malformed = { type: 'CUSTOM', name: 'x' }
+    const events = run({ ...more, messageId: 'm' }, more, more, malformed, more)
+    expect(lintEvents(events).map(({ rule, index }) => [rule, index])).toEqual([['client-schema', 4]])
+  })
+
   test('a snapshot that drops an open message makes its next text a warning', () => {
     const [start, content, end] = text('m')
     const found = lintEvents(run(start, snapshot(), content, end)).map(({ rule, index }) => [rule, index])
@@ -155,8 +162,29 @@ describe('after a mistake', () => {
     ])
   })
 
+  test('a start that comes late is not blamed for the missing one', () => {
+    const events = [{ type: 'CUSTOM', name: 'x', value: 1 }, ...run(...text('m'))]
+    expect(lintEvents(events, { input: input() }).map(({ rule, index }) => [rule, index])).toEqual([
+      ['client-verify', 0],
+    ])
+  })
+
   test('no more than a hundred violations are returned', () => {
     expect(lintEvents(Array.from({ length: 300 }, () => null))).toHaveLength(100)
+  })
+
+  test('linting stops after a hundred rejected events, also when they are all alike', () => {
+    const orphan = { type: 'TEXT_MESSAGE_END', messageId: 'm' }
+    let read = 0
+    const events = (function* () {
+      yield started
+      while (read < 1000) {
+        read++
+        yield orphan
+      }
+    })()
+    expect(lintEvents(events).map(({ rule, index }) => [rule, index])).toEqual([['client-verify', 1]])
+    expect(read).toBe(100)
   })
 })
 

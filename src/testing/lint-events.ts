@@ -1,88 +1,61 @@
 import type { BaseEvent } from '@ag-ui/core'
-import { createFold, type AgUiEvent } from '../protocol/index.js'
 import { createClientCheck } from './client-check.js'
 import { describeValue } from './describe.js'
 import { isRecord } from './is-record.js'
 import type { LintRule, Violation } from './lint-rules.js'
-import { reducerRule } from './rules/client-reducer.js'
-import { interruptRules } from './rules/interrupts.js'
-import { messageRules } from './rules/messages.js'
+import { createJudge } from './rules/judge.js'
 import { withoutNulls } from './rules/null-fields.js'
-import { payloadRules } from './rules/payload.js'
-import type { Rule } from './rules/rule.js'
-import { runEndRules } from './rules/run-end.js'
-import { lastRunProblem, runIdentityRules } from './rules/run-identity.js'
-import { subagentRules } from './rules/subagents.js'
-import { toolRules } from './rules/tools.js'
-import { versionGateRules } from './rules/version-gate.js'
-import { initialFacts, nextFacts } from './run-facts.js'
 import { parseRunInput } from './run-input.js'
 
+/** What is known about a stream besides its events. */
 export interface LintOptions {
-  /** The RunAgentInput the stream answers. Without it, nothing is compared with the request. */
+  /**
+   * The RunAgentInput the stream answers. Without it, nothing is compared with the request, and the client is taken to
+   * start with no messages and an empty state.
+   */
   readonly input?: unknown
   /** Whether the stream has been read to its end. When false, what is still to come is not missed. */
   readonly complete?: boolean
 }
 
-/** Linting stops here: a producer this wrong is understood by now. */
-const MAX_VIOLATIONS = 100
-
-const rules: readonly Rule[] = [
-  ...runIdentityRules,
-  ...runEndRules,
-  ...versionGateRules,
-  ...payloadRules,
-  ...messageRules,
-  ...toolRules,
-  ...interruptRules,
-  ...subagentRules,
-]
+/** After so many violations, or events a client rejects, a producer is understood. */
+const MAX_FAULTS = 100
 
 /**
- * Everything a producer did wrong in a stream of AG-UI 1.0 events, in order; at most 100 violations. The events may
- * be any values. Throws only when `input` is not a valid RunAgentInput.
+ * Everything a producer did wrong in a stream of AG-UI 1.0 events, as found; at most 100 violations. The events may
+ * be any values. Throws INVALID_INPUT when `input` is not a valid RunAgentInput.
  *
  * @example
  * const violations = lintEvents(events, { input })
  * for (const { rule, message, index } of violations) console.log(`${index} [${rule}] ${message}`)
  */
 export function lintEvents(events: Iterable<unknown>, options: LintOptions = {}): Violation[] {
-  const linter = createLinter(options)
+  const linter = createLinter(options.input)
   let index = 0
   for (const event of events) {
     linter.take(event, index++)
-    if (linter.violations.length >= MAX_VIOLATIONS) return linter.violations.slice(0, MAX_VIOLATIONS)
+    if (linter.isExhausted) return linter.violations.slice(0, MAX_FAULTS)
   }
-  linter.end()
+  if (options.complete ?? true) linter.end()
   return linter.violations
 }
 
-function createLinter({ input: given, complete = true }: LintOptions) {
+function createLinter(given: unknown) {
   const input = given === undefined ? undefined : parseRunInput(given)
+  const checkAsClient = createClientCheck()
+  const judge = createJudge(input)
   const violations: Violation[] = []
-  const client = createClientCheck()
-  const fold = createFold({ messages: input?.messages ?? [], state: input?.state ?? {} })
-  let facts = initialFacts(fold.messages)
   let hasEnded = false
+  let rejected = 0
 
   const report = (rule: LintRule, message: string, index?: number): void => {
     violations.push({ rule, message, index })
   }
-  const judge = (event: AgUiEvent, sent: Record<string, unknown>, index: number): void => {
-    const { messages } = fold
-    for (const rule of rules) {
-      const found = rule.check({ event, sent, run: facts, messages, input })
-      for (const message of found) report(rule.name, message, index)
-    }
-    facts = nextFacts(facts, { event, index, messages })
-    const problem = fold.apply(event)
-    const rule = problem === undefined ? undefined : reducerRule(event.type)
-    if (problem !== undefined && rule) report(rule, problem, index)
-  }
-
   return {
     violations,
+    get isExhausted() {
+      return violations.length >= MAX_FAULTS || rejected >= MAX_FAULTS
+    },
     take(value: unknown, index: number): void {
       if (!isEvent(value)) {
         report('event-object', `not an object with a type: ${describeValue(value)}`, index)
@@ -92,14 +65,13 @@ function createLinter({ input: given, complete = true }: LintOptions) {
       const { event: sent, paths } = withoutNulls(value)
       if (paths.length > 0) report('null-field', `${value.type} is null at ${paths.join(', ')}`, index)
       // The client's operators are typed for checked events but take whatever a transport delivers.
-      const verdict = client.check(sent as BaseEvent)
-      for (const { rule, message } of verdict.findings) report(rule, message, index)
-      for (const event of verdict.events) judge(event, sent, index)
+      const { events, findings, isRejected } = checkAsClient(sent as BaseEvent)
+      if (isRejected) rejected++
+      const judged = events.flatMap((event) => judge.judge(event, sent, index))
+      for (const { rule, message } of [...findings, ...judged]) report(rule, message, index)
     },
     end(): void {
-      if (!complete) return
-      const problem = input && lastRunProblem(facts, input)
-      if (problem !== undefined) report('run-id', problem, facts.started?.index)
+      violations.push(...judge.end())
       if (!hasEnded) report('terminal-missing', 'the stream ends without RUN_FINISHED or RUN_ERROR')
     },
   }

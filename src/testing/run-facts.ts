@@ -25,10 +25,11 @@ interface Held {
   readonly calls: ReadonlySet<string>
 }
 
-export type SubagentPhase =
+type SubagentPhase =
   | { readonly type: 'active' | 'success' | 'error' }
   | { readonly type: 'suspended'; readonly interruptIds: readonly string[] }
 
+/** The facts before a run, to a client that holds these messages. */
 export function initialFacts(messages: readonly Message[]): RunFacts {
   return {
     threadId: undefined,
@@ -42,6 +43,7 @@ export function initialFacts(messages: readonly Message[]): RunFacts {
   }
 }
 
+/** One event and its place. */
 export interface FactsStep {
   readonly event: AgUiEvent
   readonly index: number

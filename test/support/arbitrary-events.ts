@@ -6,7 +6,7 @@ const toolCallId = fc.constantFrom('c1', 'c2', 'c3')
 const delta = fc.constantFrom('a', 'bc', '{"x":1}', 'é\n')
 const subagentRunId = fc.constantFrom('s1', 's2', 's3')
 const stepName = fc.constantFrom('plan', 'act', 'plan#2')
-const metadata = fc.constantFrom({ a: 1 }, { b: null, 'ag-ui': { x: [1] } }, {})
+const metadata = fc.constantFrom({ a: 1 }, { b: null, c: { x: [1] } }, {})
 const pointer = fc.constantFrom('', '/a', '/a/b', '/list/0', '/list/-', '/x~1y', '/a/__proto__', '/no/such')
 const json = fc.constantFrom<unknown>(
   1,
@@ -183,7 +183,7 @@ export const agentEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
     { requiredKeys: ['type', 'subagentRunId'] },
   ),
   fc.record({ type: type('SUBAGENT_ERROR'), subagentRunId, message: fc.constant('broke') }),
-) as fc.Arbitrary<AgentEvent>
+)
 
 /** Two runs of arbitrary events: not yet a valid stream. */
 export const anyStream: fc.Arbitrary<AgUiEvent[]> = fc

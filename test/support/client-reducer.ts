@@ -31,7 +31,7 @@ export async function reduceWithClient(
   try {
     const agent = new Holder({ threadId: 't', initialMessages: messages, initialState: state })
     const input: RunAgentInput = { threadId: 't', runId: 'r', messages, state, tools: [], context: [] }
-    const events$ = from(structuredClone(events) as BaseEvent[]).pipe(
+    const events$ = from(structuredClone(events) as unknown as BaseEvent[]).pipe(
       enforceEvents(),
       transformChunks(),
       verifyEvents(),
@@ -68,7 +68,7 @@ function verifier(): (event: AgUiEvent) => boolean {
   let failed = false
   source.pipe(verifyEvents()).subscribe({ error: () => (failed = true) })
   return (event) => {
-    source.next(event as BaseEvent)
+    source.next(event as unknown as BaseEvent)
     return !failed
   }
 }

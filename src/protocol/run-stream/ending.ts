@@ -7,8 +7,8 @@ import { checkValue } from '../input/check-value.js'
 import { toShape } from '../input/schema-shape.js'
 import { toJson } from './clean.js'
 import { closeAll } from './items.js'
-import { endLane, failedEnding, isWithin, type LaneEnding } from './lanes.js'
-import type { Lane, Run } from './run.js'
+import { endLane, isWithin, type LaneEnding } from './lanes.js'
+import { owner, type Lane, type Run } from './run.js'
 
 /** How a run can end well. A thrown error is the other way. */
 export type RunEnd =
@@ -47,16 +47,20 @@ export function finishRun(run: Run, ids: Ids, end: RunEnd): void {
       return
     }
     case 'cancelled':
-      closeRun(run, () => failedEnding('RUN_CANCELLED', errorCodes.RUN_CANCELLED.text))
+      closeRun(run, () => ({
+        type: 'SUBAGENT_ERROR',
+        message: errorCodes.RUN_CANCELLED.text,
+        code: 'RUN_CANCELLED',
+      }))
       run.emit({ ...finished, outcome: { type: 'cancelled' }, ...usage })
   }
 }
 
 /** Closes all that is open and writes RUN_ERROR with what a client may know of the error. */
 export function failRun(run: Run, error: unknown, usage?: readonly TokenUsage[]): void {
-  const { code, message } = toWireError(error)
-  closeRun(run, () => failedEnding(code, message))
-  run.emit({ type: 'RUN_ERROR', message, code, ...usageOf(usage) })
+  const wire = toWireError(error)
+  closeRun(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
+  run.emit({ type: 'RUN_ERROR', ...wire, ...usageOf(usage) })
 }
 
 function closeRun(run: Run, ending: (lane: Lane) => LaneEnding): void {
@@ -73,11 +77,14 @@ function success(run: Run): RunFinishedOutcome {
 function suspended(run: Run, lane: Lane, interrupts: readonly Interrupt[]): LaneEnding {
   const within = new Set([...run.lanes.values()].filter((other) => isWithin(other, lane)).map(({ id }) => id))
   const interruptIds = interrupts
-    .filter(({ subagentRunId: id }) => id !== undefined && within.has(id))
+    .filter(
+      ({ id, subagentRunId: asker }) =>
+        lane.waitsFor?.includes(id) === true || (asker !== undefined && within.has(asker)),
+    )
     .map(({ id }) => id)
-  return interruptIds.length > 0
-    ? { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended', interruptIds } }
-    : { type: 'SUBAGENT_FINISHED' }
+  if (!lane.waitsFor && interruptIds.length === 0) return { type: 'SUBAGENT_FINISHED' }
+  const ids = interruptIds.length > 0 ? { interruptIds } : {}
+  return { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended', ...ids } }
 }
 
 function checkedInterrupts(run: Run, interrupts: readonly Interrupt[]): Interrupt[] {
@@ -101,9 +108,12 @@ function checkedInterrupts(run: Run, interrupts: readonly Interrupt[]): Interrup
       )
     }
     ids.add(checked.id)
-    const lane = tag === undefined ? undefined : run.lanes.get(tag)
-    if (tag !== undefined && !lane) run.report(`interrupt '${checked.id}' names an unknown subagent '${tag}'`)
-    return lane?.id === undefined ? checked : { ...checked, subagentRunId: lane.id }
+    const known = tag === undefined ? run.root : run.lanes.get(tag)
+    if (!known || known.closed)
+      run.report(`interrupt '${checked.id}' is of subagent '${tag ?? ''}', which is not running`)
+    let asker = known
+    while (asker?.closed) asker = asker.parent
+    return { ...checked, ...(asker ? owner(asker) : {}) }
   })
 }
 

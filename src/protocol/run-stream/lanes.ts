@@ -1,4 +1,3 @@
-import { errorCodes, type ErrorCode } from '../../core/error-codes.js'
 import type { EventOf } from '../events.js'
 import { freeId } from './claims.js'
 import { closeAll } from './items.js'
@@ -61,10 +60,18 @@ export function writeSubagentEnd(run: Run, event: EventOf<'SUBAGENT_FINISHED' | 
     run.report(`${event.type}: subagent '${event.subagentRunId}' is not running`)
     return
   }
+  const suspended =
+    event.type === 'SUBAGENT_FINISHED' && event.outcome?.type === 'suspended' ? event.outcome : undefined
   for (const other of [...run.openLanes].reverse()) {
-    if (other !== lane && isWithin(other, lane)) endLane(run, other, endingLike(event))
+    if (!isWithin(other, lane)) continue
+    if (suspended) suspendLane(run, other, suspended.interruptIds)
+    else endLane(run, other, other === lane ? event : endingLike(event))
   }
-  endLane(run, lane, event)
+}
+
+function suspendLane(run: Run, lane: Lane, interruptIds: readonly string[] = []): void {
+  closeAll(run, lane)
+  lane.waitsFor = interruptIds
 }
 
 /** How a subagent ends when its parent, or the run, ends first. */
@@ -84,19 +91,9 @@ export function isWithin(lane: Lane, ancestor: Lane): boolean {
   return false
 }
 
-export function failedEnding(code: ErrorCode, message: string = errorCodes[code].text): LaneEnding {
-  return { type: 'SUBAGENT_ERROR', message, code }
-}
-
+/** The end of a subagent that never said so itself, after that of its parent. */
 function endingLike(event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>): LaneEnding {
-  if (event.type === 'SUBAGENT_ERROR') {
-    return {
-      type: 'SUBAGENT_ERROR',
-      message: event.message,
-      ...(event.code === undefined ? {} : { code: event.code }),
-    }
-  }
-  return event.outcome?.type === 'suspended'
-    ? { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended' } }
-    : { type: 'SUBAGENT_FINISHED' }
+  if (event.type === 'SUBAGENT_FINISHED') return { type: 'SUBAGENT_FINISHED' }
+  const { message, code } = event
+  return { type: 'SUBAGENT_ERROR', message, ...(code === undefined ? {} : { code }) }
 }

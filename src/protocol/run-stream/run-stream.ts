@@ -100,6 +100,7 @@ function createRun({ messages = [], state, emit, readState, onProblem, newId }: 
     renamed: new Map(),
     claimed: new Set(),
     calls: new Map(),
+    pastCalls: new Set(),
     reasoningOwners: new Map(),
     activities: new Map(),
     emit(event) {

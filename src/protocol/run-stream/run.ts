@@ -14,6 +14,8 @@ export interface Lane {
   /** What is open in this lane, oldest first. */
   readonly open: Set<Item>
   readonly steps: Set<string>
+  /** The interrupts it says it waits for. Its end is written when it is known that the run stops to ask. */
+  waitsFor?: readonly string[]
   closed: boolean
 }
 
@@ -76,6 +78,8 @@ export interface Run {
   /** Ids on the wire that are spoken for, whether or not the fold has seen them yet. */
   readonly claimed: Set<string>
   readonly calls: Map<string, CallItem>
+  /** Ids of calls a snapshot may have taken away. */
+  readonly pastCalls: Set<string>
   /** Who owns each reasoning id, of messages and of spans. */
   readonly reasoningOwners: Map<string, Lane['id']>
   /** The id on the wire of each activity, by the id the agent uses. */

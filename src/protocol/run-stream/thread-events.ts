@@ -1,3 +1,4 @@
+import type { ActivityMessage } from '@ag-ui/core'
 import type { EventOf } from '../events.js'
 import { applyPatch } from '../fold/patch.js'
 import { freeMessageId, renamed } from './claims.js'
@@ -7,20 +8,20 @@ import { writeEmptyReasoning } from './messages.js'
 import { attributed, type MessageItem, type Run } from './run.js'
 
 export function writeActivitySnapshot(run: Run, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
-  const id = run.activities.get(event.messageId) ?? activityId(run, event.messageId)
-  run.activities.set(event.messageId, id)
-  run.emit(attributed({ ...event, messageId: id }, openLaneOf(run, event.subagentRunId)))
+  const messageId = activityOf(run, event.messageId)?.id ?? freeMessageId(run, event.messageId)
+  run.activities.set(event.messageId, messageId)
+  run.emit(attributed({ ...event, messageId }, openLaneOf(run, event.subagentRunId)))
 }
 
-/** An activity of an earlier run goes on under its id; an id that any other message has is not touched. */
-function activityId(run: Run, id: string): string {
-  return run.fold.list.get(id)?.role === 'activity' ? id : freeMessageId(run, id)
+/** The activity an agent means by an id, of this run or an earlier one. What has the id but is none is not touched. */
+function activityOf(run: Run, rawId: string): ActivityMessage | undefined {
+  const message = run.fold.list.get(run.activities.get(rawId) ?? rawId)
+  return message?.role === 'activity' ? message : undefined
 }
 
 export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): void {
-  const messageId = run.activities.get(event.messageId) ?? event.messageId
-  const activity = run.fold.list.get(messageId)
-  if (activity?.role !== 'activity') {
+  const activity = activityOf(run, event.messageId)
+  if (!activity) {
     run.report(`ACTIVITY_DELTA: there is no activity '${event.messageId}'`)
     return
   }
@@ -32,7 +33,7 @@ export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): 
   // The owner of an activity is whoever wrote its last snapshot.
   const { subagentRunId: _tag, ...rest } = event
   const tag = activity.subagentRunId
-  run.emit({ ...rest, messageId, ...(tag === undefined ? {} : { subagentRunId: tag }) })
+  run.emit({ ...rest, messageId: activity.id, ...(tag === undefined ? {} : { subagentRunId: tag }) })
 }
 
 function isObject(value: unknown): boolean {
@@ -74,6 +75,11 @@ function messageId(run: Run, { entityId: id, subagentRunId: tag }: EncryptedValu
  */
 export function writeMessagesSnapshot(run: Run, event: EventOf<'MESSAGES_SNAPSHOT'>): void {
   for (const lane of [run.root, ...run.openLanes]) closeItems(run, lane)
+  // What a snapshot takes away does not free its id: an id names one thing for ever.
+  for (const message of run.fold.messages) {
+    run.claimed.add(message.id)
+    if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) run.pastCalls.add(id)
+  }
   run.emit(event)
   for (const items of [run.messages.text, run.messages.reasoning, run.renamed]) {
     for (const [key, item] of items) if (!isKept(run, item)) items.delete(key)

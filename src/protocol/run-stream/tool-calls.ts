@@ -49,9 +49,9 @@ function callFor(run: Run, write: CallWrite): CallItem | undefined {
 }
 
 function newCall(run: Run, id: string | undefined, write: CallWrite): CallItem | undefined {
-  if (id !== undefined && run.fold.list.hasCall(id)) {
+  if (id !== undefined && (run.fold.list.hasCall(id) || run.pastCalls.has(id))) {
     // A resumed agent may go through a call again that the thread already holds.
-    run.report(`tool call '${id}' is in the thread's history already; only its result is sent`)
+    run.report(`tool call '${id}' is the thread's already; only its result is sent`)
     return undefined
   }
   if (write.toolCallName === undefined) {
@@ -122,7 +122,7 @@ export function writeResult(run: Run, event: EventOf<'TOOL_CALL_RESULT'>): void 
     run.report(`TOOL_CALL_RESULT: there is no tool call '${event.toolCallId}'`)
     return
   }
-  if (call?.answered ?? run.fold.list.hasResult(event.toolCallId)) {
+  if (call?.answered === true || run.fold.list.hasResult(event.toolCallId)) {
     run.report(`TOOL_CALL_RESULT: tool call '${event.toolCallId}' has a result already`)
     return
   }

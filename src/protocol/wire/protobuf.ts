@@ -19,8 +19,8 @@ export type ProtobufEncoder = (event: AgUiEvent) => Uint8Array
  * Loads the protobuf codec and makes an encoder. The codec is loaded here and not on import because few requests
  * ask for it and it is slow to load.
  *
- * Protobuf cannot tell an empty list from none and drops members that are undefined; numbers in open data are
- * doubles, as in JSON. The encoder throws `INVALID_EVENT` for an unknown event type and for a frame above
+ * Protobuf cannot tell an empty list from none, and an echoed input comes back with `resume: []`. In open data,
+ * numbers are doubles as in JSON, and members that are undefined or named `__proto__` are lost. The encoder throws `INVALID_EVENT` for an unknown event type and for a frame above
  * `maxProtobufFrame`, and `ENCODING_ERROR` for a value protobuf cannot carry.
  */
 export async function createProtobufEncoder(): Promise<ProtobufEncoder> {

@@ -1,5 +1,5 @@
 import { AGUI_MEDIA_TYPE } from '@ag-ui/proto'
-import { describeValue } from '../describe.js'
+import { describeError, describeValue } from '../describe.js'
 import type { LintRule } from '../lint-rules.js'
 
 type Report = (rule: LintRule, message: string) => void
@@ -11,7 +11,8 @@ export async function checkHead(
 ): Promise<ReadableStream<Uint8Array> | undefined> {
   const { status, headers, body, ok } = response
   if (!ok) {
-    report('http-status', `HTTP ${status}: ${describeValue(await response.text())}`)
+    const text = await response.text().catch(describeError)
+    report('http-status', `HTTP ${status}: ${describeValue(text)}`)
     return undefined
   }
   if (body === null) {

@@ -1,4 +1,5 @@
 import type { RunAgentInput } from '@ag-ui/core'
+import type { Clock } from '../../core/clock.js'
 import { describeError } from '../describe.js'
 import type { LintRule, Violation } from '../lint-rules.js'
 import { checkHead } from './check-head.js'
@@ -6,12 +7,14 @@ import { createFrameReader } from './frames.js'
 import { readBody } from './read-body.js'
 import { Stop, untilAbort, withDeadline } from './stop.js'
 
+/** How to make the request. */
 export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly closeWithinMs: number
   readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
 }
 
 /** What came of one request. */
@@ -29,7 +32,7 @@ export async function exchangeRun(
   input: RunAgentInput,
   options: ExchangeOptions,
 ): Promise<Exchange> {
-  const { fetch, headers, closeWithinMs } = options
+  const { clock, fetch, headers, closeWithinMs } = options
   const violations: Violation[] = []
   const report = (rule: LintRule, message: string): void => {
     violations.push({ rule, message, index: undefined })
@@ -43,8 +46,8 @@ export async function exchangeRun(
       answer.status = response.status
       const body = await untilAbort(checkHead(response, report), stop.signal)
       if (!body) return
-      await readBody(body, { frames, stop, closeWithinMs })
-      if (frames.count === 0) report('empty-body', `HTTP ${response.status} without an event in its body`)
+      await readBody(body, { clock, frames, stop, closeWithinMs })
+      if (frames.isEmpty) report('empty-body', `HTTP ${response.status} without an event in its body`)
     }),
   )
   if (cause) report(cause.rule, cause.message)

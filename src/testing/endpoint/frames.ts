@@ -9,8 +9,8 @@ const MAX_FRAME_LENGTH = 10 * 1024 * 1024
 export interface FrameReader {
   /** The JSON document of every frame so far. */
   readonly events: readonly unknown[]
-  /** Frames with data so far, readable or not. */
-  readonly count: number
+  /** True until there is a frame with data, readable or not. */
+  readonly isEmpty: boolean
   /** False once the text cannot be followed any further. */
   readonly isReadable: boolean
   feed(text: string): void
@@ -18,32 +18,42 @@ export interface FrameReader {
   end(): void
 }
 
+/** `report` is called as soon as something is found. */
 export function createFrameReader(report: (rule: LintRule, message: string) => void): FrameReader {
   const events: unknown[] = []
   let count = 0
   let hasCarriageReturn = false
   let isReadable = true
 
+  const overflow = (): void => {
+    isReadable = false
+    count++
+    report('frame-size', `frame ${count} has more than ${MAX_FRAME_LENGTH} characters`)
+  }
   const parser = createParser({
     maxBufferSize: MAX_FRAME_LENGTH,
     onEvent({ data }) {
+      if (!isReadable) return
+      // Whether the parser ran full before this frame was complete depends on how the bytes arrived.
+      if (data.length > MAX_FRAME_LENGTH) {
+        overflow()
+        return
+      }
       count++
-      const event = parseJson(data)
-      if (event === undefined) report('frame-json', `frame ${count} ${faultOf(data)}`)
-      else events.push(event.value)
+      const document = parseJson(data)
+      if (document) events.push(document.value)
+      else report('frame-json', `frame ${count} ${faultOf(data)}`)
     },
     onError({ type }) {
-      // Unknown fields are ignored by clients and so by this.
-      if (type !== 'max-buffer-size-exceeded') return
-      isReadable = false
-      report('frame-size', `frame ${count + 1} has more than ${MAX_FRAME_LENGTH} characters`)
+      // Clients ignore unknown fields, and so does this.
+      if (type === 'max-buffer-size-exceeded') overflow()
     },
   })
 
   return {
     events,
-    get count() {
-      return count
+    get isEmpty() {
+      return count === 0
     },
     get isReadable() {
       return isReadable

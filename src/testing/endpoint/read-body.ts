@@ -1,9 +1,12 @@
+import type { Clock } from '../../core/clock.js'
 import { describeError } from '../describe.js'
 import { isRecord } from '../is-record.js'
 import type { FrameReader } from './frames.js'
 import { Stop, untilAbort } from './stop.js'
 
+/** Where the text goes, and how long to wait for it. */
 export interface ReadBodyOptions {
+  readonly clock: Clock
   readonly frames: FrameReader
   /** Aborting it ends the reading. It is aborted here when the body stays open after the terminal event. */
   readonly stop: AbortController
@@ -12,19 +15,19 @@ export interface ReadBodyOptions {
 
 /** Feeds a body to the frame reader until the server closes it. Rejects when it breaks off, and on `stop`. */
 export async function readBody(body: ReadableStream<Uint8Array>, options: ReadBodyOptions): Promise<void> {
-  const { frames, stop, closeWithinMs } = options
+  const { clock, frames, stop, closeWithinMs } = options
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let closing: ReturnType<typeof setTimeout> | undefined
+  let closing: (() => void) | undefined
   const expectClose = (): void => {
-    closing ??= setTimeout(() => {
+    closing ??= clock.schedule(closeWithinMs, () => {
       stop.abort(
         new Stop('stream-not-closed', `the body is open ${closeWithinMs} ms after the terminal event`),
       )
-    }, closeWithinMs)
+    })
   }
   const expectMore = (): void => {
-    clearTimeout(closing)
+    closing?.()
     closing = undefined
   }
   try {
@@ -38,7 +41,7 @@ export async function readBody(body: ReadableStream<Uint8Array>, options: ReadBo
     frames.feed(decoder.decode())
     frames.end()
   } finally {
-    clearTimeout(closing)
+    expectMore()
     // Nothing more is wanted of the body, and a broken one cannot be cancelled: there is nobody to tell.
     reader.cancel().catch(() => undefined)
   }

@@ -1,3 +1,5 @@
+import { linkAbort } from '../../core/abort.js'
+import type { Clock } from '../../core/clock.js'
 import type { LintRule } from '../lint-rules.js'
 
 /** Why an exchange came to an early end. */
@@ -10,7 +12,9 @@ export class Stop extends Error {
   }
 }
 
+/** What ends the work early. */
 export interface DeadlineOptions {
+  readonly clock: Clock
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
 }
@@ -20,23 +24,20 @@ export interface DeadlineOptions {
  * is done, so that no connection outlives it.
  */
 export async function withDeadline<T>(
-  { signal, timeoutMs }: DeadlineOptions,
+  { clock, signal, timeoutMs }: DeadlineOptions,
   work: (stop: AbortController) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted()
   const stop = new AbortController()
-  const giveUp = (): void => {
-    stop.abort(signal?.reason)
-  }
-  const timer = setTimeout(() => {
+  const release = linkAbort(signal, stop)
+  const cancel = clock.schedule(timeoutMs, () => {
     stop.abort(new Stop('http-timeout', `the run did not end within ${timeoutMs} ms`))
-  }, timeoutMs)
-  signal?.addEventListener('abort', giveUp)
+  })
   try {
     return await work(stop)
   } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', giveUp)
+    cancel()
+    release()
     stop.abort()
   }
 }

@@ -2,6 +2,7 @@ import type { Interrupt } from '@ag-ui/core'
 import type { EventOf } from '../../protocol/index.js'
 import { defineRule, isClientTool, quote, toolOf } from './rule.js'
 
+/** What a run waits on can be answered. */
 export const interruptRules = [
   defineRule('interrupt-ids', ['RUN_FINISHED'], function* (event, { run }) {
     const ids = interruptsOf(event).map(({ id }) => id)

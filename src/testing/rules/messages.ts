@@ -1,5 +1,6 @@
 import { defineRule, quote } from './rule.js'
 
+/** A message has the same id and role in the stream, in snapshots and across runs. */
 export const messageRules = [
   defineRule('snapshot-ids', ['MESSAGES_SNAPSHOT'], function* ({ messages }, { run }) {
     const ids = new Set(messages.map(({ id }) => id))
@@ -16,15 +17,16 @@ export const messageRules = [
       if (seen.has(id)) yield `the snapshot has several messages '${id}'`
       seen.add(id)
       const held = roles.get(id)
-      if (held !== undefined && held !== role)
-        yield `message '${id}' is a ${held} message, now a ${role} message`
+      if (held !== undefined && held !== role) {
+        yield `message '${id}' has role ${held} so far and role ${role} in the snapshot`
+      }
     }
   }),
   defineRule('message-id-reuse', ['TOOL_CALL_RESULT'], function* ({ messageId, toolCallId }, { messages }) {
     const held = messages.find(({ id }) => id === messageId)
     // The same result once more is a matter of `duplicate-result`.
     if (!held || (held.role === 'tool' && held.toolCallId === toolCallId)) return
-    yield `message id '${messageId}' already names a ${held.role} message`
+    yield `message id '${messageId}' already names a message with role ${held.role}`
   }),
   defineRule(
     'replayed-item',

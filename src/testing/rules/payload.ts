@@ -1,5 +1,6 @@
 import { defineRule, type Rule } from './rule.js'
 
+/** An event has something to say and keeps to its own fields. */
 export const payloadRules: readonly Rule[] = [
   defineRule(
     'empty-delta',

@@ -1,6 +1,7 @@
 import type { TokenUsage } from '@ag-ui/core'
 import { defineRule } from './rule.js'
 
+/** A run ends once and tells a consistent story. */
 export const runEndRules = [
   defineRule('second-terminal', ['RUN_ERROR'], function* (_event, { run }) {
     if (run.ended) yield 'RUN_ERROR follows the terminal event of the run'

@@ -2,6 +2,7 @@ import type { RunAgentInput } from '@ag-ui/core'
 import type { RunFacts } from '../run-facts.js'
 import { defineRule } from './rule.js'
 
+/** Runs, threads and versions are the ones asked for. */
 export const runIdentityRules = [
   defineRule('run-id', ['RUN_FINISHED'], function* ({ runId }, { run }) {
     const started = run.started?.event.runId

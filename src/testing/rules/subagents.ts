@@ -1,5 +1,6 @@
 import type { Rule } from './rule.js'
 
+/** A subagent is silent after its end. */
 export const subagentRules: readonly Rule[] = [
   {
     name: 'subagent-closed',

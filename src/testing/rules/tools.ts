@@ -1,5 +1,6 @@
 import { defineRule, isClientTool, quote, toolOf } from './rule.js'
 
+/** Every call has one result, from the side whose tool it is, or is pending. */
 export const toolRules = [
   defineRule('pending-tool-calls', ['RUN_FINISHED'], function* ({ outcome }, { run, input }) {
     if (outcome !== undefined && outcome.type !== 'success') return

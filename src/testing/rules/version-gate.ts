@@ -3,6 +3,7 @@ import type { AgUiEvent } from '../../protocol/index.js'
 import { isRecord } from '../is-record.js'
 import type { Moment, Rule } from './rule.js'
 
+/** Clients before 1.0 get what they can read. */
 export const versionGateRules: readonly Rule[] = [
   {
     name: 'version-gate',
