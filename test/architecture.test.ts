@@ -104,8 +104,10 @@ describe('between rooms', () => {
     expect(check('src/index.test.ts', '')).toEqual([])
   })
 
-  test('tests are bound like everyone', () => {
+  test('tests are bound like everyone, but may lint the streams they produce', () => {
     expect(check('src/core/a.test.ts', `import { x } from '../protocol/index.js'`)).toHaveLength(1)
+    expect(check('src/protocol/a.test.ts', `import { x } from '../testing/index.js'`)).toEqual([])
+    expect(check('src/protocol/a.test.ts', `import { x } from '../testing/rules/tools.js'`)).toHaveLength(1)
   })
 })
 

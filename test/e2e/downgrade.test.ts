@@ -5,41 +5,50 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/events.js'
 import { parseRunInput } from '../../src/protocol/input/parse-run-input.js'
 import { createDowngrade } from '../../src/protocol/wire/downgrade.js'
-import { createSseEncoder, sseHeaders } from '../../src/protocol/wire/sse.js'
 import { goldenStreams } from '../fixtures/golden-streams.js'
-import { bodyOf, serve } from './loopback.js'
-import { calling, finished, ids, message, rules, started, toolCall } from './support-downgrade.js'
+import {
+  calling,
+  finished,
+  ids,
+  message,
+  rules,
+  serveEvents,
+  started,
+  toolCall,
+  within,
+} from './support-downgrade.js'
 
 type Client = typeof HttpAgent | typeof LegacyHttpAgent
+
+const clients: readonly [string, Client][] = [
+  ['0.0.59', LegacyHttpAgent],
+  ['1.0', HttpAgent],
+]
 
 /** What a client holds after a run. */
 interface Held {
   readonly messages: unknown
   readonly state: unknown
+  /** The types of the events it saw. */
   readonly types: readonly string[]
+  /** The codes of the errors it was told. */
   readonly codes: readonly unknown[]
 }
 
 async function read(Agent: Client, events: readonly AgUiEvent[]): Promise<Held> {
   const types: string[] = []
   const codes: unknown[] = []
-  let held: Held | undefined
-  await withServer(
-    () => events,
-    async (url) => {
-      const agent = new Agent({ url, threadId: 't' })
-      await agent.runAgent(
-        { runId: 'r' },
-        {
-          onEvent: ({ event }) => void types.push(event.type),
-          onRunErrorEvent: ({ event }) => void codes.push(event.code),
-        },
-      )
-      held = { messages: agent.messages, state: agent.state, types, codes }
-    },
+  const agent = new Agent({ url: await serveEvents(() => events), threadId: 't' })
+  await within(
+    agent.runAgent(
+      { runId: 'r' },
+      {
+        onEvent: ({ event }) => void types.push(event.type),
+        onRunErrorEvent: ({ event }) => void codes.push(event.code),
+      },
+    ),
   )
-  if (!held) throw new Error('the run was never read')
-  return held
+  return { messages: agent.messages, state: agent.state, types, codes }
 }
 
 function downgraded(events: readonly AgUiEvent[]): AgUiEvent[] {
@@ -60,13 +69,11 @@ describe.each(rules)('$shape', ({ events, failure, messages, codes = [] }) => {
     await expect(read(LegacyHttpAgent, events)).rejects.toThrow(failure)
   })
 
-  it('is read by a 0.0.59 client when downgraded', async () => {
-    expect(await read(LegacyHttpAgent, downgraded(events))).toMatchObject({ messages, codes })
-  })
-
-  it('is read by a 1.0 client when downgraded, without a warning', async () => {
+  it.each(clients)('is read by a %s client when downgraded, without a warning', async (_version, Agent) => {
     const warned = vi.spyOn(console, 'warn')
-    expect(await read(HttpAgent, downgraded(events))).toMatchObject({ messages, codes })
+    const held = await read(Agent, downgraded(events))
+    expect(held.messages).toEqual(messages)
+    expect(held.codes).toEqual(codes)
     expect(warned).not.toHaveBeenCalled()
   })
 })
@@ -77,30 +84,21 @@ describe('an interrupt that expires', () => {
     started,
     { type: 'RUN_FINISHED', ...ids, outcome: { type: 'interrupt', interrupts: [interrupt] } },
   ]
-  const resume = [{ interruptId: 'i', status: 'cancelled' as const }]
 
   async function askThenCancel(Agent: Client, events: readonly AgUiEvent[]): Promise<void> {
     const answers = [events, [started, finished]]
-    await withServer(
-      () => answers.shift() ?? [],
-      async (url) => {
-        const agent = new Agent({ url, threadId: 't' })
-        await agent.runAgent()
-        expect(agent.pendingInterrupts).toHaveLength(1)
-        await agent.runAgent({ resume })
-        expect(agent.pendingInterrupts).toEqual([])
-      },
-    )
+    const agent = new Agent({ url: await serveEvents(() => answers.shift() ?? []), threadId: 't' })
+    await within(agent.runAgent())
+    expect(agent.pendingInterrupts).toHaveLength(1)
+    await within(agent.runAgent({ resume: [{ interruptId: 'i', status: 'cancelled' }] }))
+    expect(agent.pendingInterrupts).toEqual([])
   }
 
   it('can never be cancelled by a 0.0.59 client as it is', async () => {
     await expect(askThenCancel(LegacyHttpAgent, asking)).rejects.toThrow(/Interrupt i expired/)
   })
 
-  it.each<[string, Client]>([
-    ['0.0.59', LegacyHttpAgent],
-    ['1.0', HttpAgent],
-  ])('can be cancelled by a %s client when downgraded', async (_version, Agent) => {
+  it.each(clients)('can be cancelled by a %s client when downgraded', async (_version, Agent) => {
     await askThenCancel(Agent, downgraded(asking))
   })
 })
@@ -132,15 +130,6 @@ describe('the work of a subagent', () => {
       },
     },
   ]
-  const held = {
-    state: { n: 2 },
-    messages: [
-      { id: 'z', role: 'reasoning', content: 'hm' },
-      { ...calling, content: 'mine' },
-      { id: 'n', role: 'assistant', content: 'done' },
-    ],
-  }
-
   it('loses its steps to those of its parent when only its tags are taken off', async () => {
     const untagged = events
       .filter((event) => !event.type.startsWith('SUBAGENT_'))
@@ -148,37 +137,47 @@ describe('the work of a subagent', () => {
     await expect(read(LegacyHttpAgent, untagged)).rejects.toThrow(/Step "tools" is already active/)
   })
 
-  it.each<[string, Client]>([
-    ['0.0.59', LegacyHttpAgent],
-    ['1.0', HttpAgent],
-  ])('is read by a %s client as the work of its parent', async (_version, Agent) => {
-    const result = await read(Agent, downgraded(events))
-    expect(result).toMatchObject({ state: held.state })
-    expect(result.messages).toEqual(held.messages)
-    expect(result.types.filter((type) => type.startsWith('SUBAGENT_'))).toEqual([])
+  it.each(clients)('is read by a %s client as the work of its parent', async (_version, Agent) => {
+    const { messages, state, types } = await read(Agent, downgraded(events))
+    expect(messages).toEqual([
+      { id: 'z', role: 'reasoning', content: 'hm' },
+      { ...calling, content: 'mine' },
+      { id: 'n', role: 'assistant', content: 'done' },
+    ])
+    expect(state).toEqual({ n: 2 })
+    expect(types.filter((type) => type.startsWith('SUBAGENT_'))).toEqual([])
+  })
+
+  it('can be kept for a 0.0.59 client', async () => {
+    const kept = events.map(createDowngrade({ subagents: 'keep' })).filter((event) => event !== undefined)
+    const { messages, types } = await read(LegacyHttpAgent, kept)
+    expect(messages).toContainEqual({ ...calling, content: 'mine', ...owner })
+    expect(types.filter((type) => type.startsWith('SUBAGENT_'))).toHaveLength(2)
   })
 })
 
-describe('a server that asks the input for its peer', () => {
+describe.each(goldenStreams)('the stream "$name"', ({ events }) => {
+  it.each(clients)('is read by a %s client when downgraded, without a warning', async (_version, Agent) => {
+    const warned = vi.spyOn(console, 'warn')
+    const { types } = await read(Agent, downgraded(events))
+    expect(types).toEqual(downgraded(events).map((event) => event.type))
+    expect(warned).not.toHaveBeenCalled()
+  })
+})
+
+it('lets one server tell both generations of clients apart by their input', async () => {
   const cancelled: AgUiEvent[] = [
     started,
     ...message('m', 'par'),
     { type: 'RUN_FINISHED', ...ids, outcome: { type: 'cancelled' } },
   ]
-  const answer = (body: unknown) => (parseRunInput(body).peer.legacy ? downgraded(cancelled) : cancelled)
-
-  it('serves both generations of clients', async () => {
-    const ends: unknown[] = []
-    await withServer(answer, async (url) => {
-      await new LegacyHttpAgent({ url }).runAgent(
-        {},
-        { onRunErrorEvent: ({ event }) => void ends.push(event.code) },
-      )
-      await new HttpAgent({ url }).runAgent(
-        {},
-        { onRunFinishedEvent: ({ outcome }) => void ends.push(outcome) },
-      )
-    })
-    expect(ends).toEqual(['abort', 'cancelled'])
-  })
+  const url = await serveEvents((body) =>
+    parseRunInput(body).peer.legacy ? downgraded(cancelled) : cancelled,
+  )
+  const ends: unknown[] = []
+  const legacy = new LegacyHttpAgent({ url })
+  await within(legacy.runAgent({}, { onRunErrorEvent: ({ event }) => void ends.push(event.code) }))
+  const modern = new HttpAgent({ url })
+  await within(modern.runAgent({}, { onRunFinishedEvent: ({ outcome }) => void ends.push(outcome) }))
+  expect(ends).toEqual(['abort', 'cancelled'])
 })

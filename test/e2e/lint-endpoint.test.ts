@@ -36,6 +36,15 @@ const sins: readonly Sin[] = [
     name: 'an error',
     handler: (_request, response) => response.writeHead(503).end('busy'),
   },
+  {
+    rule: 'http-status',
+    name: 'an error that breaks off',
+    handler: (request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(500, { 'content-length': '9' }).write('x', () => response.destroy())
+      })
+    },
+  },
   { rule: 'http-timeout', name: 'no answer', handler: () => undefined, timeoutMs: 50 },
   {
     rule: 'http-timeout',
@@ -96,6 +105,11 @@ const sins: readonly Sin[] = [
     rule: 'frame-size',
     name: 'an event of more than 10 Mi characters',
     handler: body(frames(started, JSON.stringify('x'.repeat(10 * 1024 * 1024)))),
+  },
+  {
+    rule: 'frame-size',
+    name: 'a first frame that does not end',
+    handler: body(`data: ${'x'.repeat(11 * 1024 * 1024)}`),
   },
   {
     rule: 'stream-not-closed',

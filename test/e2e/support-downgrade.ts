@@ -1,6 +1,8 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 
 import type { AgUiEvent } from '../../src/protocol/events.js'
+import { createSseEncoder, sseHeaders } from '../../src/protocol/wire/sse.js'
+import { bodyOf, serve } from './loopback.js'
 
 export const ids = { threadId: 't', runId: 'r' }
 export const started: AgUiEvent = { type: 'RUN_STARTED', ...ids, protocolVersion: '1.0' }
@@ -122,3 +124,31 @@ export const rules: readonly Rule[] = [
   },
 ]
 
+/** Serves event streams on a loopback socket until the test ends. What is sent may depend on the request's body. */
+export function serveEvents(answer: (body: unknown) => readonly AgUiEvent[]): Promise<string> {
+  return serve((request, response) => {
+    bodyOf(request)
+      .then((body) => {
+        const encode = createSseEncoder('run')
+        response.writeHead(200, sseHeaders)
+        for (const [seq, event] of answer(JSON.parse(body)).entries()) response.write(encode(event, seq))
+        response.end()
+      })
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))))
+  })
+}
+
+/** Waits for a promise, but not for ever. */
+export async function within(promise: Promise<unknown>, ms = 5000): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`still waiting after ${ms} ms`))
+    }, ms)
+  })
+  try {
+    await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,4 +1,4 @@
-import { describe, formatPath, isRecord, quote, type FieldNote } from './field-note.js'
+import { formatPath, isRecord, kindOf, quote, type FieldNote } from './field-note.js'
 import type { Shape } from './schema-shape.js'
 
 /** Stands for a value that must be left out, and says why. May also stand in the value that is checked. */
@@ -10,6 +10,7 @@ export class Dropped {
   }
 }
 
+/** What became of a value on the walk along its schema. */
 export interface CheckResult {
   /** A copy that holds only what the schema describes. Data the schema leaves open is shared with the original. */
   readonly value: unknown
@@ -111,7 +112,7 @@ class Walk {
 
   #reject(value: unknown, wanted: string): unknown {
     // Where only certain words are allowed, the wrong word is worth showing.
-    const got = typeof value === 'string' && wanted.startsWith('"') ? quote(value) : describe(value)
+    const got = typeof value === 'string' && wanted.startsWith('"') ? quote(value) : kindOf(value)
     this.issues.push({ field: formatPath(this.#path), message: `expected ${wanted}, got ${got}` })
     return undefined
   }

@@ -4,6 +4,7 @@ export interface FieldNote {
   readonly message: string
 }
 
+/** The keys and indices that lead to a place in a request or an event. */
 export type FieldPath = readonly (string | number)[]
 
 const plainName = /^[A-Za-z_$][\w$-]*$/
@@ -27,7 +28,7 @@ export function formatPath(path: FieldPath): string {
 }
 
 /** What a JSON value is, in the words of an error message. */
-export function describe(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

@@ -1,6 +1,7 @@
 import { Dropped } from './check-value.js'
 import { formatPath, isRecord, type FieldNote } from './field-note.js'
 
+/** Messages of a request, made ready for the check against the 1.0 schema. */
 export interface LegacyMessages {
   /** The messages with what older clients send turned into 1.0 shapes; left-out ones stand as `Dropped`. */
   readonly messages: unknown

@@ -2,7 +2,7 @@ import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 
 import { checkValue } from './check-value.js'
-import { describe, isRecord, type FieldNote } from './field-note.js'
+import { isRecord, kindOf, type FieldNote } from './field-note.js'
 import { invalidInput } from './invalid-input.js'
 import { upgradeMessages } from './legacy-messages.js'
 import { checkProtocolVersion } from './protocol-version.js'
@@ -18,6 +18,7 @@ export interface Peer {
   readonly legacy: boolean
 }
 
+/** A run request that may be served. */
 export interface ParsedRunInput {
   readonly input: RunInput
   readonly peer: Peer
@@ -39,7 +40,7 @@ const inputShape = toShape(RunAgentInputSchema)
  */
 export function parseRunInput(body: unknown): ParsedRunInput {
   if (!isRecord(body)) {
-    throw invalidInput({ field: '(body)', message: `expected object, got ${describe(body)}` })
+    throw invalidInput({ field: '(body)', message: `expected object, got ${kindOf(body)}` })
   }
   const { protocolVersion } = body
   if (typeof protocolVersion === 'string') checkProtocolVersion(protocolVersion)

@@ -9,6 +9,7 @@ export type Shape =
   /** Anything else. `expected` names it for an error message: `string`, or the words allowed in quotes. */
   | { readonly kind: 'leaf'; readonly expected: string; check(value: unknown): boolean }
 
+/** A member of an object. An optional one may be absent, and null is read as absent. */
 export interface Field {
   readonly shape: Shape
   readonly optional: boolean

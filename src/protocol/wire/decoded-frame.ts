@@ -1,6 +1,7 @@
 /** One frame of an event stream, whatever its encoding. Frames are numbered from 1. */
 export type DecodedFrame = EventFrame | MalformedFrame
 
+/** A frame that could be read. */
 export interface EventFrame {
   readonly kind: 'event'
   readonly frame: number

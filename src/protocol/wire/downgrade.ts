@@ -3,6 +3,7 @@ import type { FieldNote } from '../input/field-note.js'
 import { createSubagentInliner } from './inline-subagents.js'
 import { toLegacyShape } from './legacy-shape.js'
 
+/** How a stream is downgraded. */
 export interface DowngradeOptions {
   /** Told what was lost on the way, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
   readonly warn?: (note: FieldNote) => void

@@ -2,6 +2,7 @@ import { protobufMediaType } from './protobuf.js'
 
 const qualityValue = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
 
+/** The encodings of an event stream. SSE is the one every client reads. */
 export type WireFormat = 'sse' | 'protobuf'
 
 /**

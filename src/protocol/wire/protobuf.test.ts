@@ -121,7 +121,9 @@ function asProtobufTells(item: AgUiEvent): AgUiEvent {
   switch (item.type) {
     case 'RUN_STARTED': {
       if (!item.input) return item
-      return { ...item, input: { resume: [], ...item.input, messages: item.input.messages.map(tellMessage) } }
+      const { messages } = item.input
+      const lists = { tools: [], context: [], resume: [] }
+      return { ...item, input: { ...lists, ...item.input, messages: messages.map(tellMessage) } }
     }
     case 'MESSAGES_SNAPSHOT':
       return { ...item, messages: item.messages.map(tellMessage) }

@@ -84,9 +84,11 @@ async function* messages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     // Joining only when a frame is complete keeps the cost of a large one linear in its size.
     if (size < needed) continue
     let rest = join(held, size)
-    while (rest.length >= (needed = frameLength(rest))) {
+    needed = frameLength(rest)
+    while (rest.length >= needed) {
       yield rest.slice(prefixLength, needed)
       rest = rest.subarray(needed)
+      needed = frameLength(rest)
     }
     held = [rest]
     size = rest.length
