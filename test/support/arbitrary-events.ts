@@ -185,7 +185,7 @@ export const agentEvent: fc.Arbitrary<AgentEvent> = fc.oneof(
   fc.record({ type: type('SUBAGENT_ERROR'), subagentRunId, message: fc.constant('broke') }),
 )
 
-/** Two runs of arbitrary events: not yet a valid stream. */
+/** Two runs of arbitrary events: not yet a valid stream. Every result has an id of its own. */
 export const anyStream: fc.Arbitrary<AgUiEvent[]> = fc
   .tuple(history, fc.array(agentEvent, { maxLength: 25 }), fc.array(agentEvent, { maxLength: 10 }))
   .map(([messages, first, second]): AgUiEvent[] => [
@@ -201,3 +201,8 @@ export const anyStream: fc.Arbitrary<AgUiEvent[]> = fc
     ...second,
     { type: 'RUN_ERROR', message: 'stopped again' },
   ])
+  .map((events) =>
+    events.map((event, index) =>
+      event.type === 'TOOL_CALL_RESULT' ? { ...event, messageId: `result ${index}` } : event,
+    ),
+  )

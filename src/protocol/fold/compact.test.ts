@@ -6,18 +6,12 @@ import type { AgUiEvent } from '../events.js'
 import { compactRun } from './compact.js'
 import { createFold } from './fold.js'
 
-/** Valid streams whose state patches all apply, as every run stream's do: others have no meaning to keep. */
+/** Streams that the client takes without a warning, as every run stream is. */
 const validStream = anyStream.map((events) => {
   const fold = createFold()
-  return onlyValid(
-    events
-      .filter((event) => !event.type.endsWith('_CHUNK'))
-      .filter((event) => isTaken(fold.apply(event), event)),
-  )
+  const isTaken = (event: AgUiEvent) => !event.type.endsWith('_CHUNK') && fold.apply(event) === undefined
+  return onlyValid(onlyValid(events).filter(isTaken))
 })
-
-const isTaken = (problem: string | undefined, { type }: AgUiEvent) =>
-  problem === undefined || type !== 'STATE_DELTA'
 
 function held(events: readonly AgUiEvent[], messages: Parameters<typeof createFold>[0] = {}) {
   const fold = createFold(messages)

@@ -7,14 +7,8 @@ import { createFold } from './fold.js'
 
 const isChunk = ({ type }: AgUiEvent) => type.endsWith('_CHUNK')
 
-/** A stream of the client's liking, without chunks, which the fold does not take, and with unique result ids. */
-const validStream = anyStream.map((events) =>
-  onlyValid(events.filter((event) => !isChunk(event)).map(withUniqueResultId)),
-)
-
-function withUniqueResultId(event: AgUiEvent, index: number): AgUiEvent {
-  return event.type === 'TOOL_CALL_RESULT' ? { ...event, messageId: `result ${index}` } : event
-}
+/** A stream of the client's liking, without chunks, which the fold does not take. */
+const validStream = anyStream.map((events) => onlyValid(events.filter((event) => !isChunk(event))))
 
 describe('the fold', () => {
   it('holds what the client reducer holds after any valid stream', async () => {

@@ -20,8 +20,10 @@ export type ProtobufEncoder = (event: AgUiEvent) => Uint8Array
  * ask for it and it is slow to load.
  *
  * Protobuf cannot tell an empty list from none, and an echoed input comes back with `resume: []`. In open data,
- * numbers are doubles as in JSON, and members that are undefined or named `__proto__` are lost. The encoder throws `INVALID_EVENT` for an unknown event type and for a frame above
- * `maxProtobufFrame`, and `ENCODING_ERROR` for a value protobuf cannot carry.
+ * numbers are doubles as in JSON, and members that are undefined or named `__proto__` are lost.
+ *
+ * The encoder throws `INVALID_EVENT` for an unknown event type and for a frame above `maxProtobufFrame`, and
+ * `ENCODING_ERROR` for a value protobuf cannot carry.
  */
 export async function createProtobufEncoder(): Promise<ProtobufEncoder> {
   const { encode } = await import('@ag-ui/proto')
