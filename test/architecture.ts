@@ -11,7 +11,7 @@ const rooms = new Map<string, readonly string[]>([
   ['core', []],
   ['protocol', ['core']],
   ['testing', ground],
-  ['agents', ground],
+  ['agents', [...ground, 'models']],
   ['models', ground],
   ['threads', ground],
   ['adk', parts],

@@ -57,10 +57,11 @@ describe('after a mistake', () => {
   })
 
   test('chunks go on where they were', () => {
-    const more = { type: 'TEXT_MESSAGE_CHUNK', delta: 'more' }
+    const more = { type: 'TEXT_MESSAGE_CHUNK', role: 'user', delta: 'more' }
     const malformed = { type: 'CUSTOM', name: 'x' }
-    const events = run({ ...more, messageId: 'm' }, more, more, malformed, more)
-    expect(lintEvents(events).map(({ rule, index }) => [rule, index])).toEqual([['client-schema', 4]])
+    const first = { ...more, messageId: 'm1', role: 'assistant' }
+    const events = run(first, { ...more, messageId: 'm2' }, more, more, malformed, more)
+    expect(lintEvents(events).map(({ rule, index }) => [rule, index])).toEqual([['client-schema', 5]])
   })
 
   test('a snapshot that drops an open message makes its next text a warning', () => {

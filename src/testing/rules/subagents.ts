@@ -5,8 +5,7 @@ export const subagentRules: readonly Rule[] = [
   {
     name: 'subagent-closed',
     *check({ event, run }) {
-      // The client itself watches over the events that open and end a subagent.
-      if (event.type.startsWith('SUBAGENT_') || !('subagentRunId' in event)) return
+      if (!('subagentRunId' in event)) return
       const phase = run.subagents.get(event.subagentRunId)
       if (phase && phase.type !== 'active') {
         yield `${event.type} is tagged with subagent '${event.subagentRunId}', which ended in ${phase.type}`
