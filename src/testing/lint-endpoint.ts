@@ -3,7 +3,7 @@ import { MillraceError } from '../core/errors.js'
 import { exchangeRun } from './endpoint/exchange.js'
 import { lintEvents } from './lint-events.js'
 import type { Violation } from './lint-rules.js'
-import { parseRunInput } from './run-input.js'
+import { checkedInput } from './checked-input.js'
 
 /** How to make the request, and how long to wait. */
 export interface LintEndpointOptions {
@@ -47,7 +47,7 @@ export async function lintEndpoint(
   const { headers = {}, signal, fetch = globalThis.fetch, clock = systemClock } = options
   const { timeoutMs = 30_000, closeWithinMs = 3_000 } = options
   const target = parseUrl(url)
-  const runInput = parseRunInput(input)
+  const runInput = checkedInput(input)
   const settings = { headers, signal, fetch, clock, timeoutMs, closeWithinMs }
   const exchange = await exchangeRun(target, runInput, settings)
   const { violations, events, status, isWhole } = exchange

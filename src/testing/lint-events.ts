@@ -5,7 +5,7 @@ import { isRecord } from './is-record.js'
 import type { LintRule, Violation } from './lint-rules.js'
 import { createJudge } from './rules/judge.js'
 import { withoutNulls } from './rules/null-fields.js'
-import { parseRunInput } from './run-input.js'
+import { checkedInput } from './checked-input.js'
 
 /** What is known about a stream besides its events. */
 export interface LintOptions {
@@ -41,7 +41,7 @@ export function lintEvents(events: Iterable<unknown>, options: LintOptions = {})
 }
 
 function createLinter(given: unknown) {
-  const input = given === undefined ? undefined : parseRunInput(given)
+  const input = given === undefined ? undefined : checkedInput(given)
   const checkAsClient = createClientCheck()
   const judge = createJudge(input)
   const violations: Violation[] = []

@@ -94,13 +94,14 @@ function afterSnapshot(facts: RunFacts, { messages }: EventOf<'MESSAGES_SNAPSHOT
   const ids = new Set(messages.map(({ id }) => id))
   const isKept = ([id, kind]: [string, string]): boolean => kind === 'reasoning' || ids.has(id)
   const fresh = heldIn(messages.filter(({ id }) => !facts.streamed.has(id)))
+  const calls = heldIn(messages).calls
   return {
     ...facts,
     // An id the snapshot lost is reported once, with this snapshot.
     streamed: new Map([...facts.streamed].filter(isKept)),
     held: {
-      messages: new Set([...facts.held.messages, ...fresh.messages]),
-      calls: new Set([...facts.held.calls, ...fresh.calls]),
+      messages: new Set([...[...facts.held.messages].filter((id) => ids.has(id)), ...fresh.messages]),
+      calls: new Set([...[...facts.held.calls].filter((id) => calls.has(id)), ...fresh.calls]),
     },
   }
 }

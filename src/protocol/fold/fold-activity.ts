@@ -27,7 +27,7 @@ export function foldActivitySnapshot(
       addMetadata(fresh, event)
       messages.replace(fresh)
     }
-    return `ACTIVITY_SNAPSHOT: message '${event.messageId}' is a ${known.role} message`
+    return `ACTIVITY_SNAPSHOT: message '${event.messageId}' has the role ${known.role}`
   }
   if (!replace) {
     addMetadata(known, event)
@@ -47,7 +47,7 @@ export function foldActivityDelta(
   const known = messages.own(event.messageId)
   if (!known) return `ACTIVITY_DELTA: there is no activity '${event.messageId}'`
   if (known.role !== 'activity') {
-    return `ACTIVITY_DELTA: message '${event.messageId}' is a ${known.role} message`
+    return `ACTIVITY_DELTA: message '${event.messageId}' has the role ${known.role}`
   }
   addMetadata(known, event)
   const patched = applyPatch(known.content, event.patch)

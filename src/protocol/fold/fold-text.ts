@@ -46,7 +46,7 @@ function newMessage(event: StartEvent): Message {
 function roleClash(known: Message, event: StartEvent): string | undefined {
   const role = event.type === 'REASONING_MESSAGE_START' ? 'reasoning' : (event.role ?? 'assistant')
   if (known.role === role) return undefined
-  return `${event.type}: message '${event.messageId}' is a ${known.role} message, not a ${role} message`
+  return `${event.type}: message '${event.messageId}' has the role ${known.role}, not ${role}`
 }
 
 function isActivity(event: { type: string; messageId: string }): string {

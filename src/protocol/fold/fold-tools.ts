@@ -77,6 +77,6 @@ function holderFor(
   }
   messages.push(created)
   if (!parent) return { message: created }
-  const problem = `TOOL_CALL_START: parentMessageId '${parent.id}' is a ${parent.role} message, not an assistant's`
+  const problem = `TOOL_CALL_START: parentMessageId '${parent.id}' has the role ${parent.role}, not assistant`
   return { message: created, problem }
 }

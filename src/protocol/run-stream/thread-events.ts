@@ -30,10 +30,9 @@ export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): 
     run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
     return
   }
-  // The owner of an activity is whoever wrote its last snapshot.
+  // Untagged, it is of whoever wrote the snapshot, who may have finished by now.
   const { subagentRunId: _tag, ...rest } = event
-  const tag = activity.subagentRunId
-  run.emit({ ...rest, messageId: activity.id, ...(tag === undefined ? {} : { subagentRunId: tag }) })
+  run.emit({ ...rest, messageId: activity.id })
 }
 
 function isObject(value: unknown): boolean {

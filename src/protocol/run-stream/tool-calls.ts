@@ -87,7 +87,7 @@ function parentOf(
   const holder = claim(run, 'text', { lane, id: parentMessageId ?? toolCallId })
   const message = run.fold.list.get(holder.id)
   if (message && message.role !== 'assistant') {
-    run.report(`tool call '${toolCallId}' names a ${message.role} message as its parent`)
+    run.report(`tool call '${toolCallId}' names a message of the role ${message.role} as its parent`)
     return freeMessageId(run, holder.id)
   }
   return parentMessageId === undefined && holder.id === toolCallId ? undefined : holder.id

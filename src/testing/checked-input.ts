@@ -4,7 +4,7 @@ import { MillraceError } from '../core/errors.js'
 import { describeError } from './describe.js'
 
 /** Parses the caller's own input. Throws INVALID_INPUT: it is not the producer that is wrong then. */
-export function parseRunInput(input: unknown): RunAgentInput {
+export function checkedInput(input: unknown): RunAgentInput {
   const parsed = RunAgentInputSchema.safeParse(omitOptionalNulls(input, 'RunAgentInput'))
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
   if (parsed.success) return parsed.data as RunAgentInput

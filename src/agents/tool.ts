@@ -1,0 +1,52 @@
+import type { ContentPart, Message } from '@ag-ui/core'
+import type { JsonSchema } from '../models/index.js'
+import type { AgentEvent } from '../protocol/index.js'
+import type { Interrupting } from './interrupt.js'
+
+/** What a tool can see and do while it runs. */
+export interface ToolContext extends Interrupting {
+  readonly threadId: string
+  readonly runId: string
+  readonly toolCallId: string
+  readonly toolName: string
+  /** Aborts when the run is cancelled or the tool's time is over. */
+  readonly signal: AbortSignal
+  /** The conversation up to and including the call. */
+  readonly messages: readonly Message[]
+  /** Values shared by everything in this run. Must be JSON: they are saved when the run pauses. */
+  readonly values: Map<string, unknown>
+  /** The state shared with the client. Change it with `setState`. */
+  readonly state: unknown
+  /** Replaces the shared state, by value or by a function of the current one. The client gets the difference. */
+  setState(next: unknown): void
+  /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
+  emit(event: AgentEvent): void
+  /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
+  exit(result?: unknown): void
+}
+
+/** A tool as the loop sees it. Make one with `defineTool`. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, as the model gets it. */
+  readonly parameters: JsonSchema
+  /** The result ends the agent: the model does not see it. */
+  readonly returnDirectly?: boolean
+  /**
+   * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
+   * INVALID_TOOL_ARGUMENTS when the arguments do not fit; whatever else it throws is the tool's own failure.
+   */
+  call(args: unknown, ctx: ToolContext): unknown
+}
+
+/** A place tools come from at run time, an MCP server for example. */
+export interface ToolSource {
+  /** Lists the tools. Called at the start of every run, so it should answer from a cache. */
+  tools(options: { readonly signal: AbortSignal }): Promise<readonly Tool[]>
+}
+
+/** A result with media in it, or exact control over the parts. Make one with `contentResult`. */
+export interface ContentResult {
+  readonly parts: readonly ContentPart[]
+}
