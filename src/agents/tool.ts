@@ -1,6 +1,7 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 import type { JsonSchema } from '../models/index.js'
 import type { AgentEvent } from '../protocol/index.js'
+import type { Agent, Control } from './agent.js'
 import type { Interrupting } from './interrupt.js'
 
 /** What a tool can see and do while it runs. */
@@ -21,6 +22,14 @@ export interface ToolContext extends Interrupting {
   setState(next: unknown): void
   /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
   emit(event: AgentEvent): void
+  /**
+   * Runs an agent as part of this call, in a subagent span of its own. Pass its events to `emit`, and throw an
+   * `InterruptSignal` when it is interrupted, as `agentTool` does.
+   */
+  delegate(
+    agent: Agent,
+    options: { readonly messages: readonly Message[] },
+  ): AsyncGenerator<AgentEvent, Control>
   /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
   exit(result?: unknown): void
 }

@@ -1,4 +1,4 @@
-import type { Interrupt, RunFinishedOutcome, TokenUsage } from '@ag-ui/core'
+import type { Interrupt, Metadata, RunFinishedOutcome, TokenUsage } from '@ag-ui/core'
 import { InterruptSchema, TokenUsageSchema } from '@ag-ui/core/schemas'
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
@@ -6,7 +6,7 @@ import type { EventOf } from '../events.js'
 import { checkValue } from '../input/check-value.js'
 import { toShape } from '../input/schema-shape.js'
 import { toJson } from './clean.js'
-import { closeAll } from './items.js'
+import { carry, closeAll } from './items.js'
 import { endLane, isWithin, type LaneEnding } from './lanes.js'
 import { owner, type Lane, type Run } from './run.js'
 
@@ -18,7 +18,12 @@ export type RunEnd =
       readonly interrupts: readonly Interrupt[]
       readonly usage?: readonly TokenUsage[]
     }
-  | { readonly type: 'cancelled'; readonly usage?: readonly TokenUsage[] }
+  | {
+      readonly type: 'cancelled'
+      /** Metadata for the messages that are cut off. */
+      readonly mark?: Metadata
+      readonly usage?: readonly TokenUsage[]
+    }
 
 type Ids = Pick<EventOf<'RUN_FINISHED'>, 'threadId' | 'runId'>
 
@@ -47,6 +52,7 @@ export function finishRun(run: Run, ids: Ids, end: RunEnd): void {
       return
     }
     case 'cancelled':
+      if (end.mark) markOpen(run, end.mark)
       closeRun(run, () => ({
         type: 'SUBAGENT_ERROR',
         message: errorCodes.RUN_CANCELLED.text,
@@ -61,6 +67,12 @@ export function failRun(run: Run, error: unknown, usage?: readonly TokenUsage[])
   const wire = toWireError(error)
   closeRun(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
   run.emit({ type: 'RUN_ERROR', ...wire, ...usageOf(usage) })
+}
+
+function markOpen(run: Run, metadata: Metadata): void {
+  for (const lane of [run.root, ...run.openLanes]) {
+    for (const item of lane.open) if (item.kind !== 'span') carry(item, { metadata })
+  }
 }
 
 function closeRun(run: Run, ending: (lane: Lane) => LaneEnding): void {

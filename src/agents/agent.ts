@@ -1,0 +1,93 @@
+import type { AgentCapabilities, Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
+import type { Clock } from '../core/clock.js'
+import type { IdSource } from '../core/ids.js'
+import type { AgentEvent } from '../protocol/index.js'
+import type { Asker, InterruptDefaults } from './asker.js'
+import type { Frames, Point } from './checkpoint.js'
+import type { Interrupting } from './interrupt.js'
+
+/**
+ * Anything that can take part in a conversation: an agent of the kit, of another runtime, or one written by hand. It
+ * yields what observers see and returns what happens next.
+ */
+export interface Agent {
+  readonly name: string
+  /** What it can do, for the people and the agents who choose it. */
+  readonly description: string
+  /** Contract: reacts to `ctx.signal`, and is done with all it started when it returns. */
+  run(ctx: RunContext): AsyncGenerator<AgentEvent, Control>
+  /** What a saved position in this agent depends on, its tools and agents for example. Must be JSON. */
+  readonly shape?: unknown
+  readonly capabilities?: AgentCapabilities
+}
+
+/** How an agent hands back control. Never told by an event. */
+export type Control =
+  | { readonly type: 'done'; readonly result?: unknown }
+  /** Ends this agent and every one above it. */
+  | { readonly type: 'exit'; readonly result?: unknown }
+  | { readonly type: 'transfer'; readonly to: string }
+  /** Ends the loop this agent runs in. */
+  | { readonly type: 'break' }
+  | Interrupted
+  /** Stopped at a safe point, as it was asked to. */
+  | { readonly type: 'cancelled' }
+
+/** Stopped to ask. `frames` is all that is needed to go on from here, by address. */
+export interface Interrupted {
+  readonly type: 'interrupted'
+  readonly points: readonly Point[]
+  readonly frames: Frames
+}
+
+/** A safe point to stop at: after a model has answered, after the tools it called have run. */
+export type SafePoint = 'model' | 'tools'
+
+/** All an agent gets to see. Passed on explicitly, never ambient. */
+export interface RunContext extends Interrupting {
+  readonly threadId: string
+  readonly runId: string
+  /** Where this agent stands in the tree; unique in the run. */
+  readonly address: string
+  readonly signal: AbortSignal
+  /** The conversation so far, oldest first. */
+  readonly messages: readonly Message[]
+  /** Tools the client offers. A call to one ends the run; the client answers with the next. */
+  readonly clientTools: readonly ToolInfo[]
+  readonly context: readonly Context[]
+  readonly forwardedProps: unknown
+  /** Values shared by everything in this run. Must be JSON: they are saved when the run pauses. */
+  readonly values: Map<string, unknown>
+  /** The state shared with the client. */
+  readonly state: unknown
+  /** Changes the shared state. Gives the event that tells the client, to be yielded, or nothing if nothing changed. */
+  setState(next: unknown): AgentEvent | undefined
+  /** What this agent saved when it was interrupted, once. Undefined when it starts afresh. */
+  takeFrame(): unknown
+  /** The interrupted points of this agent and below it, and whether any of them has its answer now. */
+  openPoints(address?: string): {
+    readonly points: readonly Point[]
+    readonly frames: Frames
+    readonly isAnswered: boolean
+  }
+  /** One below this agent who may ask: a tool call, for example. `address` must begin with this agent's. */
+  asker(address: string, defaults: InterruptDefaults): Asker
+  /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
+  shouldStop(at: SafePoint): boolean
+  addUsage(usage: TokenUsage): void
+  /** Tells the owner of the run about something that is no failure but should not go unnoticed. */
+  report(problem: string): void
+  /** Runs another agent as part of this one, in a subagent span of its own. */
+  delegate(agent: Agent, options: DelegateOptions): AsyncGenerator<AgentEvent, Control>
+  readonly newId: IdSource
+  readonly clock: Clock
+}
+
+export interface DelegateOptions {
+  /** What makes the child's address unique below this agent's: a call id, an index. */
+  readonly segment: string
+  readonly messages: readonly Message[]
+  /** The call that the child answers, if any. */
+  readonly toolCallId?: string
+  readonly signal?: AbortSignal
+}

@@ -1,0 +1,116 @@
+import type { Interrupt } from '@ag-ui/core'
+import { MillraceError } from '../core/errors.js'
+import { stableHash } from '../core/hash.js'
+import type { Frames, Point } from './checkpoint.js'
+import type { Answer, Interrupting, InterruptRequest } from './interrupt.js'
+import { checkAgainst, toJsonSchema } from './schema.js'
+
+/**
+ * Thrown by `ctx.interrupt` to leave the asker. Not a failure: it carries the open questions to the run. Whoever
+ * catches it must throw it on; one that is swallowed all the same is noticed when the asker returns.
+ */
+export class InterruptSignal extends Error {
+  override readonly name = 'InterruptSignal'
+  readonly points: readonly Point[]
+  readonly frames: Frames
+
+  constructor(points: readonly Point[], frames: Frames) {
+    super('The run stops to ask a person. Do not catch this: the asker runs again when the answer is there.')
+    this.points = points
+    this.frames = frames
+  }
+}
+
+/** The answers this run was resumed with, and what the askers had saved. */
+export interface Resumption {
+  /** The run that was interrupted first. */
+  readonly originRunId: string
+  readonly answers: ReadonlyMap<string, Answer>
+  readonly points: readonly Point[]
+  /** Taken out as they are used, so that nothing is resumed twice. */
+  readonly frames: Map<string, unknown>
+}
+
+interface AskerFrame {
+  /** The answers to this asker's questions so far, in the order they were asked. */
+  readonly answers: Answer[]
+  readonly state: unknown
+}
+
+export interface AskerOptions {
+  readonly address: string
+  readonly resumption: Resumption
+  /** What a question of this asker says unless the request says otherwise. */
+  readonly defaults: InterruptDefaults
+}
+
+export type InterruptDefaults = Pick<Interrupt, 'reason' | 'toolCallId' | 'subagentRunId'>
+
+export interface Asker extends Interrupting {
+  /** The question that was asked and has no answer yet, also when the asker swallowed the signal. */
+  readonly open: InterruptSignal | undefined
+}
+
+/** One who may ask: a tool call or an agent. Questions are numbered by their order. */
+export function createAsker({ address, resumption, defaults }: AskerOptions): Asker {
+  const key = `${address}?`
+  const saved = resumption.frames.get(key) as AskerFrame | undefined
+  resumption.frames.delete(key)
+  const answers = saved?.answers ?? []
+  let asked = 0
+  let open: InterruptSignal | undefined
+
+  return {
+    resumed: saved && { state: saved.state },
+    get open() {
+      return open
+    },
+    async interrupt<Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> {
+      const ordinal = asked++
+      const id = pointId(resumption.originRunId, address, ordinal)
+      const answer = answers[ordinal] ?? resumption.answers.get(id)
+      if (answer) {
+        answers[ordinal] = answer
+        return checkedAnswer(answer, request)
+      }
+      const frame: AskerFrame = { answers, state: request.state ?? null }
+      open = new InterruptSignal([{ interrupt: describe(request, { ...defaults, id }), address }], {
+        [key]: frame,
+      })
+      throw open
+    },
+  }
+}
+
+/** Derived from who asks and the how manieth question it is: the same when the run is interrupted there again. */
+function pointId(originRunId: string, address: string, ordinal: number): string {
+  return `int-${stableHash(`${originRunId}\n${address}\n${ordinal}`)}`
+}
+
+function describe(request: InterruptRequest, defaults: Interrupt): Interrupt {
+  const { reason, message, responseSchema, expiresAt, metadata } = request
+  return {
+    ...defaults,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(responseSchema === undefined
+      ? {}
+      : { responseSchema: toJsonSchema(responseSchema, 'responseSchema') }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(metadata === undefined ? {} : { metadata }),
+  }
+}
+
+/** The answer as the schema gives it. It was checked when it came in; a schema may also have changed since. */
+async function checkedAnswer<Payload>(
+  answer: Answer,
+  { responseSchema }: InterruptRequest<Payload>,
+): Promise<Answer<Payload>> {
+  if (answer.status === 'cancelled') return answer
+  // Without a schema the payload is whatever the asker takes it for.
+  if (!responseSchema) return answer as Answer<Payload>
+  const checked = await checkAgainst(responseSchema, answer.payload)
+  if (checked.ok) return { status: 'resolved', payload: checked.value }
+  const issues = checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  throw new MillraceError('INVALID_RESUME', `An answer does not fit its question: ${issues}`)
+}

@@ -1,0 +1,129 @@
+import { delay } from '../../core/abort.js'
+import { MillraceError } from '../../core/errors.js'
+import type { Model, ModelPart, ModelRequest } from '../../models/index.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { RunContext } from '../agent.js'
+import type { Middleware } from '../middleware.js'
+import { decide, type Decision, type ModelAttempt, type RetryPolicy } from '../retry-policy.js'
+import { AnswerDraft, type Draft } from './draft.js'
+import { rejectDraft } from './rejected.js'
+
+export interface AskOptions {
+  readonly ctx: RunContext
+  /** The model to ask first, and those to turn to when it does not answer. */
+  readonly models: readonly Model[]
+  readonly retry: RetryPolicy
+  readonly middlewares: readonly Middleware[]
+  readonly isUsed: (toolCallId: string) => boolean
+}
+
+/** Asks until there is an answer to go on with. What a rejected attempt has shown is taken back, and the client told. */
+export async function* askModel(
+  request: ModelRequest,
+  options: AskOptions,
+): AsyncGenerator<AgentEvent, Draft> {
+  const { ctx, models, retry } = options
+  let current = request
+  let failure: unknown
+  for (const model of models) {
+    for (let attempt = 1; ; attempt++) {
+      const tried = yield* tryOnce(current, { ...options, model, attempt })
+      const decision = await decide(tried.attempt, retry)
+      if (decision.type === 'accept') return tried.draft
+      failure = failureOf(tried.attempt, decision)
+      if (decision.type === 'stop') throw failure
+      const isLast = model === models.at(-1)
+      if (decision.type === 'retry' || !isLast) yield* takeBack(tried, decision, options)
+      if (decision.type !== 'retry') break
+      await delay(decision.delayMs, { clock: ctx.clock, signal: ctx.signal })
+      if (decision.messages) current = { ...current, messages: decision.messages }
+    }
+  }
+  throw failure
+}
+
+interface Tried {
+  readonly attempt: ModelAttempt
+  readonly draft: Draft
+}
+
+async function* tryOnce(
+  request: ModelRequest,
+  {
+    ctx,
+    model,
+    attempt,
+    middlewares,
+    isUsed,
+  }: AskOptions & { readonly model: Model; readonly attempt: number },
+): AsyncGenerator<AgentEvent, Tried> {
+  const draft = new AnswerDraft({ newId: ctx.newId, isUsed })
+  const tried = { attempt, model, request }
+  try {
+    for await (const part of around(middlewares, model, ctx)(request)) yield* draft.take(part)
+    yield* draft.close()
+  } catch (error) {
+    yield* draft.close()
+    return { attempt: { ...tried, error }, draft }
+  }
+  if (draft.usage) ctx.addUsage({ provider: model.provider, model: model.modelId, ...draft.usage })
+  return { attempt: { ...tried, answer: answerOf(draft) }, draft }
+}
+
+/** The model with the middlewares around it, the first one outermost. */
+function around(
+  middlewares: readonly Middleware[],
+  model: Model,
+  ctx: RunContext,
+): (request: ModelRequest) => AsyncIterable<ModelPart> {
+  let next = (request: ModelRequest): AsyncIterable<ModelPart> => model.stream(request)
+  for (const middleware of [...middlewares].reverse()) {
+    if (!middleware.model) continue
+    const inner = next
+    next = (request) => middleware.model?.(request, inner, ctx) ?? inner(request)
+  }
+  return next
+}
+
+function answerOf(draft: Draft): NonNullable<ModelAttempt['answer']> {
+  const toolCalls = draft.messages.flatMap((message) =>
+    message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+  )
+  const { text, finishReason, usage } = draft
+  return { text, toolCalls, finishReason, ...(usage === undefined ? {} : { usage }) }
+}
+
+function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: Decision): unknown {
+  if (answer === undefined && decision.type !== 'exhausted') return error
+  const reason = 'reason' in decision ? decision.reason : 'its answer was rejected'
+  const times = attempt === 1 ? 'one attempt' : `${attempt} attempts`
+  return new MillraceError(
+    'MODEL_ERROR',
+    `${model.provider}/${model.modelId} gave up after ${times}: ${reason}`,
+    {
+      details: { attempts: attempt, retryable: false },
+      cause: error,
+    },
+  )
+}
+
+function* takeBack(
+  { draft, attempt }: Tried,
+  decision: Decision,
+  { ctx }: AskOptions,
+): Generator<AgentEvent> {
+  const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
+  yield* rejectDraft(draft, reason, ctx.newId)
+  yield {
+    type: 'CUSTOM',
+    name: 'millrace.retry',
+    value: {
+      reason,
+      attempt: attempt.attempt,
+      model: `${attempt.model.provider}/${attempt.model.modelId}`,
+      next: decision.type === 'retry' ? 'same-model' : 'other-model',
+      delayMs: decision.type === 'retry' ? decision.delayMs : 0,
+      messageIds: draft.messages.map(({ id }) => id),
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { MillraceError } from '../../core/errors.js'
+import type { JsonSchema } from '../../models/index.js'
+import type { RetryPolicy, Verdict, ModelAttempt } from '../retry-policy.js'
+import { checkAgainst, toJsonSchema, type Schema } from '../schema.js'
+
+/** A final answer that must be JSON of a certain shape. */
+export interface Output {
+  readonly schema: JsonSchema
+  /** The policy that also judges the shape: an answer that does not fit is taken back, and the model told why. */
+  judging(policy: RetryPolicy): RetryPolicy
+  /** The value of an answer that was accepted. */
+  parse(text: string): Promise<unknown>
+}
+
+export function createOutput(schema: Schema): Output {
+  const check = async (text: string): Promise<{ value: unknown } | { problem: string }> => {
+    const json = parseJson(text)
+    if (!json) return { problem: 'The answer is not JSON.' }
+    const checked = await checkAgainst(schema, json.value)
+    if (checked.ok) return { value: checked.value }
+    return { problem: checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ') }
+  }
+  return {
+    schema: toJsonSchema(schema, 'output'),
+    judging: (policy) => ({
+      ...policy,
+      async verdict(attempt): Promise<Verdict> {
+        const given = await policy.verdict?.(attempt)
+        if (given !== undefined && given !== 'accept') return given
+        const { answer } = attempt
+        if (!answer || answer.toolCalls.length > 0) return given
+        const checked = await check(answer.text)
+        return 'problem' in checked ? tryAgain(attempt, answer.text, checked.problem) : given
+      },
+    }),
+    async parse(text) {
+      const checked = await check(text)
+      if ('value' in checked) return checked.value
+      throw new MillraceError('MODEL_ERROR', `The answer does not fit the output schema: ${checked.problem}`)
+    },
+  }
+}
+
+function tryAgain({ request }: ModelAttempt, text: string, problem: string): Verdict {
+  return {
+    retry: true,
+    reason: 'The answer did not have the shape that was asked for.',
+    delayMs: 0,
+    messages: [
+      ...request.messages,
+      { id: 'rejected-answer', role: 'assistant', content: text },
+      {
+        id: 'rejected-reason',
+        role: 'user',
+        content: `That does not fit: ${problem}. Answer again, with the JSON only.`,
+      },
+    ],
+  }
+}
+
+/** The JSON in an answer. Models like to put it into a fence. */
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1]
+  try {
+    return { value: JSON.parse(fenced ?? text) as unknown }
+  } catch {
+    // Not JSON is an answer too: undefined.
+    return undefined
+  }
+}

@@ -1,0 +1,120 @@
+import type { Interrupt, Message } from '@ag-ui/core'
+import { InterruptSchema, MessageSchema } from '@ag-ui/core/schemas'
+import { z } from 'zod'
+import { MillraceError } from '../core/errors.js'
+import { assertJson } from '../core/json.js'
+import type { Agent } from './agent.js'
+
+/** One open question, and who asked it. */
+export interface Point {
+  readonly interrupt: Interrupt
+  /** The address of the asker. */
+  readonly address: string
+}
+
+/** What each interrupted agent and tool needs to go on, by address. JSON. */
+export type Frames = Readonly<Record<string, unknown>>
+
+/** A run at rest: plain JSON, readable, and all that is needed to go on in another process. */
+export interface Checkpoint {
+  readonly version: 1
+  readonly threadId: string
+  /** The run that was first interrupted. The ids of its questions are derived from it. */
+  readonly runId: string
+  /** Which agents it was saved with. */
+  readonly agents: unknown
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  readonly values: Readonly<Record<string, unknown>>
+  /** The open questions. None when the run is over; then only `answered` matters. */
+  readonly points: readonly Point[]
+  readonly frames: Frames
+  /** Ids of the questions that were answered before: answering one again does nothing. */
+  readonly answered: readonly string[]
+}
+
+const checkpointSchema = z.object({
+  version: z.literal(1),
+  threadId: z.string(),
+  runId: z.string(),
+  agents: z.unknown(),
+  messages: z.array(MessageSchema),
+  state: z.unknown(),
+  values: z.record(z.string(), z.unknown()),
+  points: z.array(z.object({ interrupt: InterruptSchema, address: z.string() })),
+  frames: z.record(z.string(), z.unknown()),
+  answered: z.array(z.string()),
+})
+
+const currentVersion = 1
+
+/** How to read older checkpoints: the entry of version n makes one of version n + 1 of it. */
+type Migrations = Readonly<Record<number, (old: Record<string, unknown>) => Record<string, unknown>>>
+
+/**
+ * Reads a checkpoint that may come from anywhere. Throws INVALID_CHECKPOINT when it is none, or of a newer version.
+ * `migrations` is for tests of this function; the real ones are in the default.
+ */
+export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Checkpoint {
+  let current = value
+  for (;;) {
+    const version = isObject(current) ? current.version : undefined
+    if (version === currentVersion) break
+    const migrate = typeof version === 'number' ? migrations[version] : undefined
+    if (!migrate) {
+      const found = typeof version === 'number' ? `of version ${version}` : 'not a checkpoint'
+      throw invalid(`The saved run is ${found}; this is version ${currentVersion}.`)
+    }
+    current = migrate(current as Record<string, unknown>)
+  }
+  const parsed = checkpointSchema.safeParse(current)
+  // The schema's type allows an explicit undefined where the protocol's has an absent field.
+  if (parsed.success) return parsed.data as Checkpoint
+  const [issue] = parsed.error.issues
+  throw invalid(`The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`)
+}
+
+/** Refuses, with the path, what would not survive being saved. */
+export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
+  const { frames, values, state, points } = checkpoint
+  assertJson(frames, 'frames')
+  assertJson(values, 'values')
+  assertJson(state, 'state')
+  assertJson(points, 'interrupts')
+  return checkpoint
+}
+
+/** What a checkpoint of this agent can be resumed with. */
+export function agentTree(agent: Agent): unknown {
+  return agent.shape ?? { name: agent.name }
+}
+
+/** Throws INVALID_CHECKPOINT when the agents are not those the checkpoint was saved with. */
+export function assertSameAgents(checkpoint: Checkpoint, agent: Agent): void {
+  const difference = firstDifference(checkpoint.agents, agentTree(agent), 'agent')
+  if (difference !== undefined)
+    throw invalid(`The agents have changed since the run was saved: ${difference}.`)
+}
+
+function firstDifference(saved: unknown, now: unknown, path: string): string | undefined {
+  if (isObject(saved) && isObject(now)) {
+    for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
+      const difference = firstDifference(saved[key], now[key], `${path}.${key}`)
+      if (difference !== undefined) return difference
+    }
+    return undefined
+  }
+  return Object.is(saved, now) ? undefined : `${path} was ${show(saved)} and is ${show(now)}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'absent' : JSON.stringify(value)
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError('INVALID_CHECKPOINT', message)
+}

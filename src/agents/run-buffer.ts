@@ -1,0 +1,66 @@
+import { MillraceError } from '../core/errors.js'
+import { createQueue } from '../core/queue.js'
+import type { AgUiEvent } from '../protocol/index.js'
+
+export interface RunBufferOptions {
+  readonly capacity: number
+  /** The reader has stopped before the end. */
+  readonly onAbandoned: () => void
+}
+
+/** Holds the events of a run for its one reader, and holds the run back when the reader is slow. */
+export interface RunBuffer {
+  /** Resolves when the run may go on. */
+  push(event: AgUiEvent): Promise<void>
+  close(): void
+  /** Somebody waits for the result: without a reader, events beyond the buffer are dropped from now on. */
+  wantResult(): void
+  read(): AsyncGenerator<AgUiEvent, undefined>
+}
+
+export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): RunBuffer {
+  const queue = createQueue<AgUiEvent>({ capacity })
+  let kept = 0
+  let isRead = false
+  let hasDropped = false
+  let wake: () => void = () => undefined
+  const someoneCame = new Promise<void>((resolve) => (wake = resolve))
+
+  async function* read(): AsyncGenerator<AgUiEvent, undefined> {
+    let isDone = false
+    try {
+      for await (const event of queue) yield event
+      isDone = true
+    } finally {
+      if (!isDone) onAbandoned()
+    }
+    if (hasDropped)
+      throw new MillraceError('RUN_CLOSED', 'Events were dropped: read the run before its result.')
+    return undefined
+  }
+
+  return {
+    async push(event) {
+      if (!isRead && kept >= capacity) {
+        await someoneCame
+        // Read again: somebody may have come to read, or only for the result.
+        hasDropped = !(isRead as boolean)
+      }
+      if (hasDropped) return
+      kept++
+      await queue.push(event)
+    },
+    close: () => {
+      queue.close()
+    },
+    wantResult: () => {
+      wake()
+    },
+    read() {
+      if (isRead) throw new MillraceError('RUN_CLOSED', 'A run can be read once.')
+      isRead = true
+      wake()
+      return read()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { Context, Message, ResumeEntry, Tool as ToolInfo } from '@ag-ui/core'
+import { MillraceError } from '../core/errors.js'
+import type { IdSource } from '../core/ids.js'
+
+/** What an agent is run with: a text, messages, or all that an AG-UI RunAgentInput has. */
+export type RunRequest = string | readonly Message[] | RunFields
+
+export interface RunFields {
+  readonly threadId?: string
+  readonly runId?: string
+  readonly parentRunId?: string | undefined
+  /** The whole conversation. When a run is resumed it may be left out: the checkpoint has it. */
+  readonly messages?: readonly Message[]
+  readonly state?: unknown
+  readonly tools?: readonly ToolInfo[]
+  readonly context?: readonly Context[]
+  readonly forwardedProps?: unknown
+  readonly resume?: readonly ResumeEntry[]
+}
+
+export interface NormalInput extends Omit<RunFields, 'messages'> {
+  readonly threadId: string
+  readonly runId: string
+  readonly messages: readonly Message[] | undefined
+  readonly tools: readonly ToolInfo[]
+  readonly context: readonly Context[]
+  readonly resume: readonly ResumeEntry[]
+}
+
+export function normalInput(request: RunRequest, newId: IdSource): NormalInput {
+  const fields = toFields(request, newId)
+  const messages = fields.messages
+  if (
+    messages?.some((message) => typeof message.id !== 'string' || typeof message.role !== 'string') === true
+  ) {
+    throw new MillraceError('INVALID_INPUT', 'messages: every message needs an id and a role.')
+  }
+  return {
+    ...fields,
+    threadId: fields.threadId ?? newId('thread'),
+    runId: fields.runId ?? newId('run'),
+    messages,
+    tools: fields.tools ?? [],
+    context: fields.context ?? [],
+    resume: fields.resume ?? [],
+  }
+}
+
+function toFields(request: RunRequest, newId: IdSource): RunFields {
+  if (typeof request === 'string')
+    return { messages: [{ id: newId('message'), role: 'user', content: request }] }
+  return isList(request) ? { messages: request } : request
+}
+
+// Array.isArray does not narrow a readonly array.
+function isList(request: readonly Message[] | RunFields): request is readonly Message[] {
+  return Array.isArray(request)
+}

@@ -1,0 +1,141 @@
+import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
+import { linkAbort } from '../core/abort.js'
+import { systemClock, type Clock } from '../core/clock.js'
+import { randomIds, type IdSource } from '../core/ids.js'
+import type { AgUiEvent } from '../protocol/index.js'
+import type { Agent, SafePoint } from './agent.js'
+import type { Checkpoint } from './checkpoint.js'
+import { drive } from './drive.js'
+import { createRunBuffer } from './run-buffer.js'
+import { normalInput, type RunRequest } from './run-input.js'
+
+/** Keeps checkpoints, one per thread. `save` must have it on disk, or wherever it is safe, when it resolves. */
+export interface CheckpointStore {
+  load(threadId: string): Promise<unknown>
+  save(threadId: string, checkpoint: Checkpoint): Promise<void>
+}
+
+export interface RunOptions {
+  /** Cancels the run at once when it aborts. */
+  readonly signal?: AbortSignal
+  /** Where to go on from, as JSON: what an interrupted run gave. `resume` in the request has the answers. */
+  readonly checkpoint?: unknown
+  /** Loads and saves the checkpoint of the thread by itself. */
+  readonly checkpoints?: CheckpointStore
+  /** Values the agents and tools of this run share from the start. */
+  readonly values?: Readonly<Record<string, unknown>>
+  /** How many events may wait for a slow reader before the run waits too. Default 256. */
+  readonly bufferSize?: number
+  /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
+  readonly graceMs?: number
+  /** Told what was repaired, ignored or came too late to matter. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+  readonly newId?: IdSource
+  readonly clock?: Clock
+}
+
+interface Ended {
+  /** The conversation with all that this run added. */
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  readonly usage: readonly TokenUsage[]
+}
+
+/** How a run ended. */
+export type Outcome = Ended &
+  (
+    | {
+        readonly type: 'completed'
+        /** The last text of the agent itself. */
+        readonly text: string
+        /** What the agent or its last tool returned, structured output for example. */
+        readonly result?: unknown
+        /** Calls to the client's tools; run again with their results in `messages`. */
+        readonly pendingToolCalls: readonly ToolCall[]
+      }
+    | {
+        readonly type: 'interrupted'
+        readonly interrupts: readonly Interrupt[]
+        readonly checkpoint: Checkpoint
+      }
+    | { readonly type: 'cancelled' }
+    | { readonly type: 'failed'; readonly error: unknown }
+  )
+
+export interface CancelOptions {
+  /** At once, after the model has answered, or after the tools it called have run. Default: at once. */
+  readonly at?: 'now' | SafePoint
+  /** When the safe point is not reached by then, the run is cancelled at once. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * A run under way. It starts by itself and can be read once, as AG-UI events. A reader that stops early cancels it.
+ * Who only wants the result need not read: then events beyond the buffer are dropped.
+ */
+export interface Run extends AsyncIterable<AgUiEvent> {
+  readonly threadId: string
+  readonly runId: string
+  /** Never rejects: a failure is an outcome. */
+  readonly result: Promise<Outcome>
+  /** Whether there was still something to cancel. */
+  cancel(options?: CancelOptions): boolean
+}
+
+/**
+ * Runs an agent.
+ *
+ * @example
+ * for await (const event of run(agent, 'Is it raining in Oslo?')) console.log(event)
+ * const outcome = await run(agent, 'Is it raining in Oslo?').result
+ */
+export function run(agent: Agent, request: RunRequest, options: RunOptions = {}): Run {
+  const { newId = randomIds, clock = systemClock, onProblem = ignore } = options
+  const input = normalInput(request, newId)
+  const controller = new AbortController()
+  const release = linkAbort(options.signal, controller)
+  const buffer = createRunBuffer({
+    capacity: options.bufferSize ?? 256,
+    onAbandoned: () => controller.abort(),
+  })
+  let stopAt: SafePoint | undefined
+  let isOver = false
+
+  const outcome = drive({
+    agent,
+    input,
+    options: { ...options, newId, clock, onProblem },
+    signal: controller.signal,
+    send: (event) => buffer.push(event),
+    // A run asked to stop after the model also stops after tools that were running by then.
+    shouldStop: (at) => stopAt === at || (stopAt === 'model' && at === 'tools'),
+  }).finally(() => {
+    isOver = true
+    release()
+    buffer.close()
+  })
+
+  return {
+    threadId: input.threadId,
+    runId: input.runId,
+    get result() {
+      buffer.wantResult()
+      return outcome
+    },
+    cancel({ at = 'now', timeoutMs } = {}) {
+      if (isOver) return false
+      if (at === 'now') controller.abort()
+      else stopAt = at
+      if (at !== 'now' && timeoutMs !== undefined) {
+        const forget = clock.schedule(timeoutMs, () => controller.abort())
+        void outcome.finally(forget)
+      }
+      return true
+    },
+    [Symbol.asyncIterator]: () => buffer.read(),
+  }
+}
+
+function ignore(): void {
+  // Nobody asked to be told.
+}

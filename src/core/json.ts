@@ -1,0 +1,44 @@
+import { MillraceError } from './errors.js'
+
+/**
+ * Makes sure that a value survives JSON as it is: no Date, Map, class instance, function, undefined, BigInt, NaN or
+ * circle. Throws ENCODING_ERROR that names the place, for example `frames.book.when is a Date, not JSON`.
+ */
+export function assertJson(value: unknown, what: string): void {
+  const above = new Set<object>()
+  const visit = (node: unknown, path: string): void => {
+    const problem = leafProblem(node)
+    if (problem !== undefined) throw new MillraceError('ENCODING_ERROR', `${path} is ${problem}, not JSON.`)
+    if (typeof node !== 'object' || node === null) return
+    if (above.has(node))
+      throw new MillraceError('ENCODING_ERROR', `${path} contains itself, which is not JSON.`)
+    above.add(node)
+    if (Array.isArray(node)) node.forEach((entry, index) => visit(entry, `${path}[${index}]`))
+    // A member that is undefined is one that is not there.
+    else
+      for (const [key, member] of Object.entries(node))
+        if (member !== undefined) visit(member, `${path}.${key}`)
+    above.delete(node)
+  }
+  visit(value, what)
+}
+
+function leafProblem(node: unknown): string | undefined {
+  switch (typeof node) {
+    case 'undefined':
+    case 'function':
+    case 'symbol':
+    case 'bigint':
+      return `a value of type ${typeof node}`
+    case 'number':
+      return Number.isFinite(node) ? undefined : String(node)
+    case 'object': {
+      if (node === null || Array.isArray(node)) return undefined
+      const prototype: unknown = Object.getPrototypeOf(node)
+      if (prototype === Object.prototype || prototype === null) return undefined
+      return `a ${(node as { constructor?: { name?: string } }).constructor?.name ?? 'class instance'}`
+    }
+    default:
+      return undefined
+  }
+}
