@@ -1,16 +1,38 @@
-export type { Agent, Control, Interrupted, RunContext, SafePoint } from './agents/agent.js'
-export { agentTool } from './agents/agent-tool.js'
-export { InterruptSignal } from './agents/asker.js'
-export { defineAgent, userMessage, type AgentOptions } from './agents/chat/chat-agent.js'
-export type { Checkpoint, Frames, Point } from './agents/checkpoint.js'
-export { defineTool } from './agents/define-tool.js'
-export { exitTool } from './agents/exit-tool.js'
-export type { Answer, InterruptRequest } from './agents/interrupt.js'
-export type { AgentSetup, Middleware, ToolCallInfo } from './agents/middleware.js'
-export { run, type CancelOptions, type CheckpointStore, type Outcome, type Run, type RunOptions } from './agents/run.js'
-export type { RunFields, RunRequest } from './agents/run-input.js'
-export type { Schema } from './agents/schema.js'
-export { contentResult } from './agents/tool-result.js'
-export type { ContentResult, Tool, ToolContext, ToolSource } from './agents/tool.js'
+export {
+  InterruptSignal,
+  agentTool,
+  contentResult,
+  defineAgent,
+  defineTool,
+  exitTool,
+  run,
+  userMessage,
+  type Agent,
+  type AgentOptions,
+  type AgentSetup,
+  type Answer,
+  type CancelOptions,
+  type Checkpoint,
+  type CheckpointStore,
+  type ContentResult,
+  type Control,
+  type Frames,
+  type InterruptRequest,
+  type Interrupted,
+  type Middleware,
+  type Outcome,
+  type Point,
+  type Run,
+  type RunContext,
+  type RunFields,
+  type RunOptions,
+  type RunRequest,
+  type SafePoint,
+  type Schema,
+  type Tool,
+  type ToolCallInfo,
+  type ToolContext,
+  type ToolSource,
+} from './agents/index.js'
 export { errorCodes, type ErrorCode, type ErrorCodeInfo } from './core/error-codes.js'
 export { MillraceError, type MillraceErrorOptions } from './core/errors.js'

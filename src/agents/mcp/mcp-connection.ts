@@ -38,7 +38,10 @@ export async function openConnection(server: McpServer, options: ConnectOptions)
     await client.connect(way.transport, { timeout: options.connectTimeoutMs })
   } catch (error) {
     const verb = server.url === undefined ? 'started' : 'reached'
-    throw serverError(server, `cannot be ${verb}`, withLastWords(error, way))
+    // Why a process ended is rarely said by anyone but itself.
+    const words = way.lastWords()
+    const reason = words === '' ? error : new Error(messageOf(error), { cause: new Error(words) })
+    throw serverError(server, `cannot be ${verb}`, reason)
   }
   return onClient(client, way, options)
 }
@@ -81,5 +84,43 @@ async function onClient(
       await way.endSession()
       await client.close()
     },
+  }
+}
+
+async function listAll(client: Client, timeout: number): Promise<readonly McpTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
+  const tools: McpTool[] = []
+  const cursors = new Set<string | undefined>()
+  let cursor: string | undefined
+  do {
+    cursors.add(cursor)
+    const params = cursor === undefined ? {} : { cursor }
+    const page = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, { timeout })
+    tools.push(...page.tools)
+    cursor = page.nextCursor
+    if (cursors.has(cursor)) throw new Error(`the list of tools does not end: it comes back to '${cursor}'`)
+  } while (cursor !== undefined)
+  return tools
+}
+
+/**
+ * Over HTTP an error may mean that the server is gone, and with it the streams that would bring its answers; the SDK
+ * would wait for them until they time out. So ask the server for a sign of life. A notification may be lost as well.
+ */
+function closeWhenDead(client: Client, forgetTools: () => void): () => void {
+  let isAsking = false
+  return () => {
+    forgetTools()
+    if (isAsking) return
+    isAsking = true
+    client
+      .ping()
+      .catch(async (error: unknown) => {
+        if (!isSignOfLife(error)) await client.close()
+      })
+      .finally(() => {
+        isAsking = false
+      })
   }
 }

@@ -103,7 +103,7 @@ describe('a conversation that providers refuse', () => {
 
   test('gets a whole message for a missing result', () => {
     expect(repair(conversation('call(a)'))[1]).toEqual({
-      id: 'a-cancelled',
+      id: 'm0:a:cancelled',
       role: 'tool',
       toolCallId: 'a',
       content: 'The call of book was cancelled: it was not carried out and has no result.',

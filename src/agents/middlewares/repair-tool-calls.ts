@@ -17,26 +17,34 @@ export interface RepairToolCallsOptions {
  * @example
  * const agent = defineAgent({ name: 'concierge', model, tools, middlewares: [repairToolCalls()] })
  */
-export function repairToolCalls(options: RepairToolCallsOptions = {}): Middleware {
+export function repairToolCalls({ text }: RepairToolCallsOptions = {}): Middleware {
   return {
     model(request, next) {
-      const messages = repairMessages(request.messages, options)
+      const messages = repairMessages(request.messages, text)
       return next(messages === request.messages ? request : { ...request, messages })
     },
   }
 }
 
-/** The same for a list of messages. Gives back the same array when there is nothing to repair. */
+/** The repaired conversation, or the same array when there is nothing to repair. Takes time linear in its length. */
 export function repairMessages(
   messages: readonly Message[],
-  { text = notCarriedOut }: RepairToolCallsOptions = {},
+  text: NonNullable<RepairToolCallsOptions['text']> = notCarriedOut,
 ): readonly Message[] {
-  return repaired(messages, (call) => ({
-    id: `${call.id}-cancelled`,
-    role: 'tool',
-    toolCallId: call.id,
-    content: typeof text === 'string' ? text : text(call),
-  }))
+  const { holders, isInPlace } = matchResults(messages)
+  if (isInPlace && [...holders.values()].every(({ unanswered }) => unanswered.size === 0)) return messages
+  return messages.flatMap((message, position): Message[] => {
+    if (message.role === 'tool') return []
+    const holder = holders.get(position)
+    if (holder === undefined) return [message]
+    const missing = [...holder.unanswered.values()].map((call): ToolMessage => ({
+      id: `${message.id}:${call.id}:cancelled`,
+      role: 'tool',
+      toolCallId: call.id,
+      content: typeof text === 'string' ? text : text(call),
+    }))
+    return [message, ...holder.results, ...missing]
+  })
 }
 
 function notCarriedOut(call: ToolCall): string {
@@ -48,20 +56,6 @@ interface Holder {
   readonly position: number
   readonly results: ToolMessage[]
   readonly unanswered: Map<string, ToolCall>
-}
-
-function repaired(
-  messages: readonly Message[],
-  resultOf: (call: ToolCall) => ToolMessage,
-): readonly Message[] {
-  const { holders, isInPlace } = matchResults(messages)
-  if (isInPlace && [...holders.values()].every(({ unanswered }) => unanswered.size === 0)) return messages
-  return messages.flatMap((message, position) => {
-    if (message.role === 'tool') return []
-    const holder = holders.get(position)
-    if (holder === undefined) return [message]
-    return [message, ...holder.results, ...[...holder.unanswered.values()].map(resultOf)]
-  })
 }
 
 /** Finds the results of every call. Some providers use an id again, so a result belongs to the last call before it. */

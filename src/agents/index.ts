@@ -1,0 +1,21 @@
+export type { Agent, Control, Interrupted, RunContext, SafePoint } from './agent.js'
+export { agentTool } from './agent-tool.js'
+export { InterruptSignal } from './asker.js'
+export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
+export type { Checkpoint, Frames, Point } from './checkpoint.js'
+export { defineTool } from './define-tool.js'
+export { exitTool } from './exit-tool.js'
+export type { Answer, InterruptRequest } from './interrupt.js'
+export type { AgentSetup, Middleware, ToolCallInfo } from './middleware.js'
+export {
+  run,
+  type CancelOptions,
+  type CheckpointStore,
+  type Outcome,
+  type Run,
+  type RunOptions,
+} from './run.js'
+export type { RunFields, RunRequest } from './run-input.js'
+export type { Schema } from './schema.js'
+export { contentResult } from './tool-result.js'
+export type { ContentResult, Tool, ToolContext, ToolSource } from './tool.js'
