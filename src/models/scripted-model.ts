@@ -1,6 +1,5 @@
-import { isRecord } from './is-record.js'
 import { isRetryableStatus, modelError, type ModelFailure } from './model-error.js'
-import type { Model, ModelPart, ModelRequest } from './model.js'
+import type { Model, ModelRequest } from './model.js'
 import { untilAborted } from './until-aborted.js'
 import type { AnswerPiece } from './written/answer-piece.js'
 import { writeAnswer } from './written/write-answer.js'
@@ -8,18 +7,20 @@ import { writeAnswer } from './written/write-answer.js'
 /**
  * A piece of a scripted answer.
  *
- * - `wait` holds the model in mid-stream until the promise settles; a function is called with the request's signal.
+ * - `wait` holds the model in mid-stream until the promise settles; a function gets the request's signal.
  * - `error` is thrown as it is when it is an `Error`; else it describes a MODEL_ERROR, for example `{ status: 429 }`.
  */
 export type ScriptPiece =
   | AnswerPiece
   | { readonly wait: PromiseLike<unknown> | ((signal: AbortSignal) => PromiseLike<unknown>) }
-  | { readonly error: Error | (Partial<ModelFailure> & { readonly message?: string }) }
+  | { readonly error: Error | ScriptedFailure }
 
-/** One answer: pieces, or a single one. */
-export type ScriptedAnswer = ScriptPiece | readonly ScriptPiece[]
+export type ScriptedFailure = Partial<ModelFailure> & { readonly message?: string }
 
-/** The answers in order, or a function that is called for each request; `index` counts them from 0. */
+/** One answer: a list of pieces, or a single text. */
+export type ScriptedAnswer = string | readonly ScriptPiece[]
+
+/** The answers in order, or a function that is asked for each of them; `index` counts from 0. */
 export type Script =
   | readonly ScriptedAnswer[]
   | ((request: ModelRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>)
@@ -27,19 +28,19 @@ export type Script =
 export interface ScriptedModelOptions {
   readonly provider?: string
   readonly modelId?: string
-  /** Cuts text, reasoning and arguments into deltas of this many characters. By default they stay whole. */
+  /** Cuts text, reasoning and arguments into deltas of this many characters. By default each stays whole. */
   readonly chunkSize?: number
 }
 
-/** A model that plays a script, and remembers what it was asked. */
+/** A model that plays a script. */
 export interface ScriptedModel extends Model {
-  /** The requests so far, in order. */
+  /** What it was asked so far, in order. */
   readonly requests: readonly ModelRequest[]
 }
 
 /**
- * A model for tests. It says the same in every run, fails with MODEL_ERROR when it is asked more often than the script
- * has answers, and stops when the signal aborts.
+ * A model for tests: it says the same in every run, and fails with MODEL_ERROR when it is asked more often than the
+ * script has answers.
  *
  * @example
  * const model = scriptedModel([[{ toolCall: { name: 'weather', args: { city: 'Oslo' } } }], 'It rains.'])
@@ -57,16 +58,53 @@ export function scriptedModel(
     nextCallId: () => `call-${++calls}`,
   }
 
-  async function* stream(request: ModelRequest): AsyncGenerator<ModelPart, void> {
+  async function* play(request: ModelRequest): AsyncGenerator<AnswerPiece, void> {
     const { signal } = request
     signal.throwIfAborted()
     const index = requests.push(request) - 1
-    const answer = await untilAborted(Promise.resolve(answerOf(script, request, index)), signal)
-    for await (const part of writeAnswer(play(answer, signal), options)) {
-      signal.throwIfAborted()
-      yield part
+    const asked = typeof script === 'function' ? script(request, index) : scriptedAnswer(script, index)
+    const answer = await untilAborted(Promise.resolve(asked), signal)
+    for (const piece of typeof answer === 'string' ? [answer] : answer) {
+      if (typeof piece === 'object' && 'wait' in piece) await untilAborted(waitOf(piece.wait, signal), signal)
+      else if (typeof piece === 'object' && 'error' in piece) throw toScriptedError(piece.error)
+      else yield piece
     }
   }
 
-  return { provider, modelId, requests, stream }
+  return {
+    provider,
+    modelId,
+    requests,
+    stream: (request) => writeAnswer(play(request), { ...options, signal: request.signal }),
+  }
+}
+
+function scriptedAnswer(script: readonly ScriptedAnswer[], index: number): ScriptedAnswer {
+  const answer = script[index]
+  if (answer !== undefined) return answer
+  throw modelError(
+    `scriptedModel was asked ${index + 1} times, and its script has ${script.length} answers. Add one, or give a function.`,
+    { retryable: false },
+  )
+}
+
+function waitOf(wait: Extract<ScriptPiece, { wait: unknown }>['wait'], signal: AbortSignal) {
+  return typeof wait === 'function' ? wait(signal) : wait
+}
+
+function toScriptedError(error: Error | ScriptedFailure): Error {
+  if (error instanceof Error) return error
+  const { message = 'A scripted failure.', ...failure } = error
+  const retryable = failure.status === undefined || isRetryableStatus(failure.status)
+  return modelError(message, { retryable, ...failure })
+}
+
+/** By code points: half a character is no text. */
+function cutBySize(text: string, size: number): string[] {
+  if (text.length <= size) return text === '' ? [] : [text]
+  const characters = Array.from(text)
+  const count = Math.ceil(characters.length / size)
+  return Array.from({ length: count }, (_, index) =>
+    characters.slice(index * size, (index + 1) * size).join(''),
+  )
 }

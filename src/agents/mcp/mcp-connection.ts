@@ -39,9 +39,7 @@ export async function openConnection(server: McpServer, options: ConnectOptions)
   } catch (error) {
     const verb = server.url === undefined ? 'started' : 'reached'
     // Why a process ended is rarely said by anyone but itself.
-    const words = way.lastWords()
-    const reason = words === '' ? error : new Error(messageOf(error), { cause: new Error(words) })
-    throw serverError(server, `cannot be ${verb}`, reason)
+    throw serverError(server, `cannot be ${verb}`, error, way.lastWords())
   }
   return onClient(client, way, options)
 }
@@ -51,9 +49,8 @@ async function onClient(
   way: McpTransport,
   { timeoutMs }: ConnectOptions,
 ): Promise<McpConnection> {
-  const { CallToolResultSchema, ToolListChangedNotificationSchema } = await import(
-    '@modelcontextprotocol/sdk/types.js'
-  )
+  const { CallToolResultSchema, ToolListChangedNotificationSchema } =
+    await import('@modelcontextprotocol/sdk/types.js')
   let listed: Promise<readonly McpTool[]> | undefined
   const forgetTools = () => {
     listed = undefined
@@ -73,12 +70,16 @@ async function onClient(
     },
     callTool({ name, args, signal, onProgress }) {
       // Not `client.callTool`: that also checks the result, and fails where a model could still have read it.
-      return client.request({ method: 'tools/call', params: { name, arguments: args } }, CallToolResultSchema, {
-        signal,
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        onprogress: onProgress,
-      })
+      return client.request(
+        { method: 'tools/call', params: { name, arguments: args } },
+        CallToolResultSchema,
+        {
+          signal,
+          timeout: timeoutMs,
+          resetTimeoutOnProgress: true,
+          onprogress: onProgress,
+        },
+      )
     },
     async close() {
       await way.endSession()

@@ -4,8 +4,9 @@ import { describeServer, hideSecrets, type McpServer } from './mcp-server.js'
 const longestReason = 500
 
 /** A TOOL_ERROR about a server. Without `cause`, which could hold what must not be shown. */
-export function serverError(server: McpServer, problem: string, error: unknown): MillraceError {
-  const message = `${describeServer(server)} ${problem}: ${reasonOf(error, server)}`
+export function serverError(server: McpServer, problem: string, ...reasons: unknown[]): MillraceError {
+  const reason = reasons.map(toWords).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
+  const message = `${describeServer(server)} ${problem}: ${hideSecrets(reason, server).slice(0, longestReason)}`
   return new MillraceError('TOOL_ERROR', message)
 }
 
@@ -13,7 +14,8 @@ export function serverError(server: McpServer, problem: string, error: unknown):
 export function callError(server: McpServer, toolName: string, error: unknown): MillraceError {
   if (MillraceError.isInstance(error)) return error
   const code = codeOf(error)
-  if (code === invalidParams) return new MillraceError('INVALID_TOOL_ARGUMENTS', reasonOf(error, server))
+  if (code === invalidParams)
+    return new MillraceError('INVALID_TOOL_ARGUMENTS', hideSecrets(toWords(error), server))
   if (code === connectionClosed && isSaid(error, 'Connection closed'))
     return new MillraceError(
       'TOOL_ERROR',
@@ -50,19 +52,14 @@ function isSaid(error: unknown, text: string): boolean {
   return error instanceof Error && error.message.endsWith(text)
 }
 
-function reasonOf(error: unknown, server: McpServer): string {
-  if (!(error instanceof Error)) return hideSecrets(String(error), server)
-  const status = codeOf(error)
+function toWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const status = codeOf(error) ?? 0
   const words = [
-    status !== undefined && status > 0 ? `HTTP ${status}` : '',
+    status > 0 ? `HTTP ${status}` : '',
     error.message.replace(/^(MCP error -?\d+|Streamable HTTP error): /, ''),
     // `fetch failed` alone says nothing.
-    error.cause instanceof Error ? error.cause.message || String(codeName(error.cause)) : '',
+    error.cause === undefined ? '' : toWords(error.cause),
   ]
-  const text = words.filter((word) => word !== '').join(': ')
-  return hideSecrets(text.replaceAll(/\s+/g, ' '), server).slice(0, longestReason)
-}
-
-function codeName(error: Error): unknown {
-  return 'code' in error ? error.code : error.name
+  return words.filter(Boolean).join(': ')
 }

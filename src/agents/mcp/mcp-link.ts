@@ -7,9 +7,9 @@ import { describeServer, type McpServer } from './mcp-server.js'
 export interface McpLink {
   /**
    * Does work on the connection. When the server refuses it because it has forgotten the session, nothing was carried
-   * out: it is done once more, on a new connection. An abort ends the wait for the connection; others may still wait.
+   * out: it is done once more, on a new connection.
    */
-  use<T>(work: (connection: McpConnection) => Promise<T>, signal: AbortSignal): Promise<T>
+  use<T>(work: (connection: McpConnection) => Promise<T>): Promise<T>
   /** For good: whoever comes later gets TOOL_ERROR. Never rejects. */
   close(): Promise<void>
 }
@@ -33,14 +33,14 @@ export function createLink(server: McpServer, options: Omit<ConnectOptions, 'onC
   }
 
   return {
-    async use(work, signal) {
-      const connection = await unlessAborted(connect(), signal)
+    async use(work) {
+      const connection = await connect()
       try {
         return await work(connection)
       } catch (error) {
         if (!isSessionLost(error)) throw error
         await connection.close()
-        return work(await unlessAborted(connect(), signal))
+        return work(await connect())
       }
     },
     async close() {
@@ -49,18 +49,5 @@ export function createLink(server: McpServer, options: Omit<ConnectOptions, 'onC
       const connection = await current?.catch(() => undefined)
       await connection?.close()
     },
-  }
-}
-
-/** The same, but an abort ends the wait. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort: (() => void) | undefined
-  const aborted = new Promise<void>((resolve) => {
-    abort = resolve
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', resolve)
-  })
-  try {
-    ...
   }
 }

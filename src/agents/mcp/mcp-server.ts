@@ -34,7 +34,7 @@ export function checkServer(server: McpServer): void {
   if (server.command === '') throw invalid('The `command` of an MCP server is empty.')
   if (server.url === undefined) return
   // The message does not repeat the address: it may hold a password.
-  if (!URL.canParse(server.url)) throw invalid('The `url` of an MCP server is not a URL.')
+  if (!URL.canParse(String(server.url))) throw invalid('The `url` of an MCP server is not a URL.')
   const { protocol } = new URL(server.url)
   if (!/^https?:$/.test(protocol))
     throw invalid(`The \`url\` of an MCP server must be of http or https, not of ${protocol}`)

@@ -7,7 +7,7 @@ export interface WriteAnswerOptions extends WriteOptions {
   readonly provider: string
   readonly modelId: string
   readonly signal: AbortSignal
-  /** Waited for before each part. */
+  /** Waited for before each piece of text and of arguments. */
   readonly pause?: () => Promise<void>
 }
 
@@ -16,21 +16,29 @@ export interface WriteAnswerOptions extends WriteOptions {
  * throws when the signal aborts. The reason is `tool-calls` when there are any, else `stop`, unless a piece sets it.
  */
 export async function* writeAnswer(
-  pieces: AsyncIterable<AnswerPiece>,
+  pieces: AsyncIterable<AnswerPiece> | Iterable<AnswerPiece>,
   options: WriteAnswerOptions,
 ): AsyncGenerator<ModelPart, void> {
   const { provider, modelId: model, signal, pause } = options
   const closer = createCloser()
   let reason: FinishReason | undefined
   let report = {}
-
-  async function* send(part: ModelPart) {
-    if (pause !== undefined) await pause()
-    signal.throwIfAborted()
-    yield* closer.add(part)
-  }
-
   for await (const piece of pieces) {
-    ...
+    if (typeof piece === 'object' && !('type' in piece)) {
+      if ('finish' in piece) reason = piece.finish
+      if ('usage' in piece) report = { usage: { provider, model, ...piece.usage } }
+    }
+    for (const part of writePiece(piece, options)) {
+      if (pause !== undefined && 'delta' in part) await pause()
+      signal.throwIfAborted()
+      yield* closer.add(part)
+    }
+    if (closer.isFinished) return
   }
+  signal.throwIfAborted()
+  yield* closer.add({
+    type: 'finish',
+    reason: reason ?? (closer.hasCalls ? 'tool-calls' : 'stop'),
+    ...report,
+  })
 }

@@ -1,0 +1,108 @@
+import { defineAgent, defineTool, run, type Agent } from 'millrace'
+import type { Model, ModelPart } from 'millrace/models'
+
+type Message = Parameters<typeof run>[1] extends infer R
+  ? R extends readonly (infer M)[]
+    ? M
+    : never
+  : never
+
+const deltas = 100_000
+const turns = 200
+const histories = [10, 100, 1_000, 10_000]
+const maxGrowth = 1.5
+
+/** A model that says so many words, at once. */
+function talkative(words: number): Model {
+  return {
+    provider: 'bench',
+    modelId: 'talkative',
+    async *stream(): AsyncGenerator<ModelPart> {
+      for (let n = 0; n < words; n++) yield { type: 'text-delta', delta: ` token${n % 97}` }
+      await Promise.resolve()
+      yield { type: 'finish', reason: 'stop' }
+    },
+  }
+}
+
+/** A model that calls a tool so many times before it answers. */
+function busy(times: number): Model {
+  let call = 0
+  return {
+    provider: 'bench',
+    modelId: 'busy',
+    async *stream(): AsyncGenerator<ModelPart> {
+      await Promise.resolve()
+      if (call++ < times) {
+        const toolCallId = `call-${call}`
+        yield { type: 'tool-call-start', toolCallId, toolName: 'tick' }
+        yield { type: 'tool-call-delta', toolCallId, delta: '{}' }
+        yield { type: 'tool-call-end', toolCallId }
+      } else {
+        yield { type: 'text-delta', delta: 'done' }
+      }
+      yield { type: 'finish', reason: 'stop' }
+    },
+  }
+}
+
+const tick = defineTool({ name: 'tick', description: 'Ticks.', execute: () => 'tock' })
+
+function history(length: number): Message[] {
+  return Array.from({ length }, (_, n): Message => {
+    const role = n % 2 === 0 ? 'user' : 'assistant'
+    return { id: `m${n}`, role, content: `This is message ${n} of the conversation.` }
+  })
+}
+
+/** Runs an agent to its end, reading every event. Milliseconds. */
+async function time(agent: Agent, messages: Message[], expected: number): Promise<number> {
+  const start = performance.now()
+  let events = 0
+  for await (const _event of run(agent, messages)) events++
+  const elapsed = performance.now() - start
+  if (events < expected) throw new Error(`only ${events} of ${expected} events`)
+  return elapsed
+}
+
+async function best(rounds: number, once: () => Promise<number>): Promise<number> {
+  let least = Infinity
+  for (let round = 0; round < rounds; round++) least = Math.min(least, await once())
+  return least
+}
+
+/** The same parts taken straight from the model and made into JSON: what nobody can do without. */
+async function bare(words: number): Promise<number> {
+  const start = performance.now()
+  let length = 0
+  const request = { messages: [], signal: new AbortController().signal }
+  for await (const part of talkative(words).stream(request)) length += JSON.stringify(part).length
+  if (length === 0) throw new Error('nothing was said')
+  return performance.now() - start
+}
+
+export async function benchKit(): Promise<string[]> {
+  const talker = () => defineAgent({ name: 'talker', model: talkative(deltas) })
+  const base = await best(5, () => bare(deltas))
+  const whole = await best(5, () => time(talker(), history(1), deltas))
+  console.log('kit: one text delta through the whole loop')
+  console.log(`  model and JSON.stringify   ${((base * 1000) / deltas).toFixed(3)} µs`)
+  console.log(
+    `  run(agent)                 ${((whole * 1000) / deltas).toFixed(3)} µs (${(whole / base).toFixed(2)}x)`,
+  )
+
+  console.log(`kit: one turn with a tool call, ${turns} turns a run, by length of the history`)
+  const perTurn: number[] = []
+  for (const length of histories) {
+    const messages = history(length)
+    const agent = () =>
+      defineAgent({ name: 'worker', model: busy(turns), tools: [tick], maxIterations: turns + 1 })
+    const elapsed = await best(10, () => time(agent(), messages, turns))
+    perTurn.push((elapsed * 1000) / turns)
+    console.log(`  ${String(length).padStart(6)} messages   ${perTurn.at(-1)?.toFixed(1) ?? ''} µs a turn`)
+  }
+  const growth = (perTurn.at(-1) ?? NaN) / (perTurn[0] ?? NaN)
+  return growth <= maxGrowth
+    ? []
+    : [`kit: a turn costs ${growth.toFixed(2)}x in a history of 10,000 messages`]
+}
