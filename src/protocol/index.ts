@@ -1,7 +1,7 @@
 export type { AgentEvent, AgUiEvent, EventOf } from './events.js'
 export { compactRun } from './fold/compact.js'
 export { createFold, type Fold, type FoldOptions } from './fold/fold.js'
-export type { FieldNote } from './input/field-note.js'
+export type { FieldNote } from './check/field-note.js'
 export { parseRunInput, type ParsedRunInput, type Peer, type RunInput } from './input/parse-run-input.js'
 export type { RunEnd } from './run-stream/ending.js'
 export { createRunStream, type RunStream, type RunStreamOptions } from './run-stream/run-stream.js'

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import type { FieldNote } from './field-note.js'
+import type { FieldNote } from '../check/field-note.js'
 
 const maxIssues = 20
 

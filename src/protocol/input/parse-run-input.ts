@@ -1,12 +1,12 @@
 import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 
-import { checkValue } from './check-value.js'
-import { isRecord, kindOf, type FieldNote } from './field-note.js'
+import { checkValue } from '../check/check-value.js'
+import { isRecord, kindOf, type FieldNote } from '../check/field-note.js'
 import { invalidInput } from './invalid-input.js'
 import { upgradeMessages } from './legacy-messages.js'
 import { checkProtocolVersion } from './protocol-version.js'
-import { toShape } from './schema-shape.js'
+import { toShape } from '../check/schema-shape.js'
 
 /** A run input that has been checked: `state` is at least `{}`, and every list is there. */
 export type RunInput = RunAgentInput & Required<Pick<RunAgentInput, 'state' | 'resume'>>

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '@ag-ui/core'
 
 import { MillraceError } from '../../core/errors.js'
-import { quote } from './field-note.js'
+import { quote } from '../check/field-note.js'
 import { invalidInput } from './invalid-input.js'
 
 const grammar = /^(\d+)\.\d+$/

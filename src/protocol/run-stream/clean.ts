@@ -1,8 +1,8 @@
 import { EventSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../events.js'
-import { checkValue } from '../input/check-value.js'
-import { toShape, type Shape } from '../input/schema-shape.js'
+import { checkValue } from '../check/check-value.js'
+import { toShape, type Shape } from '../check/schema-shape.js'
 import type { Run } from './run.js'
 
 const boundaries = new Set(['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR'])

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 
 import { anyEvent, eventsByType } from '../../../test/e2e/support-arbitraries.js'
 import type { AgUiEvent } from '../events.js'
-import type { FieldNote } from '../input/field-note.js'
+import type { FieldNote } from '../check/field-note.js'
 import { createDowngrade, type DowngradeOptions } from './downgrade.js'
 
 function downgrade(event: AgUiEvent, options: DowngradeOptions = {}) {

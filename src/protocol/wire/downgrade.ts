@@ -1,5 +1,5 @@
 import type { AgUiEvent } from '../events.js'
-import type { FieldNote } from '../input/field-note.js'
+import type { FieldNote } from '../check/field-note.js'
 import { createSubagentInliner } from './inline-subagents.js'
 import { toLegacyShape } from './legacy-shape.js'
 

@@ -8,7 +8,7 @@ import {
 
 import { errorCodes } from '../../core/error-codes.js'
 import type { AgUiEvent, EventOf } from '../events.js'
-import { formatPath, type FieldNote, type FieldPath } from '../input/field-note.js'
+import { formatPath, type FieldNote, type FieldPath } from '../check/field-note.js'
 
 type Warn = (note: FieldNote) => void
 
