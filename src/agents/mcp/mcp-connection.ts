@@ -92,17 +92,16 @@ async function listAll(client: Client, timeout: number): Promise<readonly McpToo
   if (client.getServerCapabilities()?.tools === undefined) return []
   const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
   const tools: McpTool[] = []
-  const cursors = new Set<string | undefined>()
-  let cursor: string | undefined
-  do {
-    cursors.add(cursor)
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; ;) {
     const params = cursor === undefined ? {} : { cursor }
     const page = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, { timeout })
     tools.push(...page.tools)
     cursor = page.nextCursor
-    if (cursors.has(cursor)) throw new Error(`the list of tools does not end: it comes back to '${cursor}'`)
-  } while (cursor !== undefined)
-  return tools
+    if (cursor === undefined) return tools
+    if (cursors.has(cursor)) throw new Error(`the list does not end, it comes back to '${cursor}'`)
+    cursors.add(cursor)
+  }
 }
 
 /**

@@ -55,9 +55,11 @@ function isSaid(error: unknown, text: string): boolean {
 function toWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const status = codeOf(error) ?? 0
+  // Node has errors with a code and no message.
+  const message = error.message || ('code' in error ? String(error.code) : error.name)
   const words = [
     status > 0 ? `HTTP ${status}` : '',
-    error.message.replace(/^(MCP error -?\d+|Streamable HTTP error): /, ''),
+    message.replace(/^(MCP error -?\d+|Streamable HTTP error): /, ''),
     // `fetch failed` alone says nothing.
     error.cause === undefined ? '' : toWords(error.cause),
   ]

@@ -1,0 +1,40 @@
+import type { Tool } from '@ag-ui/core'
+import { wordsOf } from './words.js'
+
+// Words that many tools share and that say little about what one does.
+const common = new Set(
+  'a an and any are by can do fetch find for from get give in is it its look lookup make my of on or out read run set show tell that the this to tool use user what with you your'.split(' '),
+)
+
+// What people say, and the word that tools use for it.
+const synonyms = new Map([
+  ...['rain', 'raining', 'snow', 'snowing', 'sunny', 'warm', 'cold', 'forecast', 'temperature'].map(
+    (word) => [word, 'weather'] as const,
+  ),
+  ['reserve', 'book'],
+  ['reservation', 'book'],
+  ['mail', 'email'],
+  ['erase', 'delete'],
+  ['todo', 'task'],
+  ['price', 'cost'],
+])
+
+/**
+ * The tool that fits a message best: words of its name count most, words of its description a little. Undefined when
+ * nothing speaks for any.
+ */
+export function chooseTool(text: string, tools: readonly Tool[]): Tool | undefined {
+  const said = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
+  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, said) }))
+  return scored.filter(({ score }) => score >= enough).sort((a, b) => b.score - a.score)[0]?.tool
+}
+
+const enough = 2
+
+function scoreOf({ name, description }: Tool, said: ReadonlySet<string>): number {
+  return 2 * hits(name, said) + hits(description, said)
+}
+
+function hits(text: string, said: ReadonlySet<string>): number {
+  return new Set(wordsOf(text).filter((word) => said.has(word) && !common.has(word))).size
+}

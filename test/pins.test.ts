@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import * as protocol from '../src/protocol/index.js'
+import * as testing from '../src/testing/index.js'
+
+/** What others rely on, written out: a change here is a change of the public surface, and must be meant. */
+
+it('publishes these entries', () => {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string> }
+  expect(exports).toEqual({
+    '.': './dist/index.js',
+    './models': './dist/models/index.js',
+    './protocol': './dist/protocol/index.js',
+    './testing': './dist/testing/index.js',
+    './package.json': './package.json',
+  })
+})
+
+it('shows these names of the protocol', () => {
+  expect(Object.keys(protocol).sort()).toEqual([
+    'compactRun',
+    'createDowngrade',
+    'createFold',
+    'createProtobufEncoder',
+    'createRunStream',
+    'createSseEncoder',
+    'decodeProtobuf',
+    'decodeSse',
+    'formatEventId',
+    'maxProtobufFrame',
+    'negotiate',
+    'parseEventId',
+    'parseRunInput',
+    'protobufMediaType',
+    'sseHeaders',
+    'sseHeartbeat',
+    'withRunStream',
+  ])
+})
+
+it('shows these names of the linter', () => {
+  expect(Object.keys(testing).sort()).toEqual([
+    'assertValidStream',
+    'lintEndpoint',
+    'lintEvents',
+    'lintRules',
+  ])
+})
+
+it('frames an event like this', () => {
+  const encode = protocol.createSseEncoder('run 1')
+  expect(encode({ type: 'STEP_STARTED', stepName: 'plan' }, 7)).toBe(
+    'id: run%201:7\ndata: {"type":"STEP_STARTED","stepName":"plan"}\n\n',
+  )
+  expect(protocol.sseHeartbeat).toBe(': keep-alive\n\n')
+})
