@@ -32,7 +32,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
     rules: { 'max-lines-per-function': 'off', 'max-params': 'off', 'no-console': 'off' },
   },
   { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },

@@ -6,7 +6,7 @@ export { parseRunInput, type ParsedRunInput, type Peer, type RunInput } from './
 export type { RunEnd } from './run-stream/ending.js'
 export { createRunStream, type RunStream, type RunStreamOptions } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'
-export type { DecodedFrame } from './wire/decoded-frame.js'
+export type { DecodedFrame, EventFrame, MalformedFrame } from './wire/decoded-frame.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { formatEventId, parseEventId, type EventPosition } from './wire/event-id.js'
 export { negotiate, type WireFormat } from './wire/negotiate.js'

@@ -57,8 +57,11 @@ describe.each([
     const count = (await listed(toolsOf(await serve()))).get('count')
     const { progress, result } = await runToEnd(count?.call({ to: 3 }, toolContext()))
     expect(result).toBe('counted')
-    // What comes faster than it is read may be left out, but never the last.
-    expect(progress.at(-1)).toEqual({ progress: 3, total: 3, message: 'step 3' })
+    expect(progress).toEqual([
+      { progress: 1, total: 3, message: 'step 1' },
+      { progress: 2, total: 3, message: 'step 2' },
+      { progress: 3, total: 3, message: 'step 3' },
+    ])
   })
 
   test('tools that the server adds later are offered', async () => {
@@ -150,7 +153,7 @@ describe('the connection', () => {
       expect(await failureOf(call(source, 'die'))).toMatchObject({
         code: 'TOOL_ERROR',
         message: expect.stringMatching(
-          /was lost during the call of 'die'\. The call may have been/,
+          / was lost during the call of 'die', which may or may not have been carried out: /,
         ) as string,
       })
       if (http) await startHttp(env, http.port)
@@ -158,6 +161,18 @@ describe('the connection', () => {
       expect(lines().filter((line) => line === 'die')).toHaveLength(1)
     },
   )
+
+  test('cut in the middle of an answer fails the call', async () => {
+    const { env, lines } = notebook()
+    const http = await startHttp(env)
+    const outcome = failureOf(call(toolsOf({ url: http.url }), 'hang'))
+    await vi.waitFor(() => expect(lines()).toContain('hang'), bounded)
+    await http.kill()
+    expect(await outcome).toMatchObject({
+      code: 'TOOL_ERROR',
+      message: expect.stringContaining(" was lost during the call of 'hang', ") as string,
+    })
+  })
 
   test('is left in the manner of the protocol', async () => {
     const { env, lines } = notebook()

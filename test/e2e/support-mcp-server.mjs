@@ -6,7 +6,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { EmptyResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 
 const [, , way, port = '0'] = process.argv
@@ -40,14 +40,25 @@ function toolServer() {
     ],
   }))
   tool('fail', {}, () => ({ ...text('no such city'), isError: true }))
-  tool('count', { inputSchema: { to: z.number() } }, async ({ to }, { sendNotification, _meta }) => {
-    for (let progress = 1; progress <= to; progress++) {
-      const params = { progressToken: _meta.progressToken, progress, total: to, message: `step ${progress}` }
-      await sendNotification({ method: 'notifications/progress', params })
-    }
-    return text('counted')
-  })
-  tool('hang', {}, (_, { signal }) => {
+  tool(
+    'count',
+    { inputSchema: { to: z.number() } },
+    async ({ to }, { sendNotification, sendRequest, _meta }) => {
+      for (let progress = 1; progress <= to; progress++) {
+        const params = {
+          progressToken: _meta.progressToken,
+          progress,
+          total: to,
+          message: `step ${progress}`,
+        }
+        await sendNotification({ method: 'notifications/progress', params })
+        // The SDK drops progress that comes together with the result, so wait until it has arrived.
+        await sendRequest({ method: 'ping' }, EmptyResultSchema)
+      }
+      return text('counted')
+    },
+  )
+  tool('hang', {}, ({ signal }) => {
     note('hang')
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => {

@@ -13,15 +13,12 @@ export function serverError(server: McpServer, problem: string, ...reasons: unkn
 /** What went wrong in a tool call, in words a model can act on. */
 export function callError(server: McpServer, toolName: string, error: unknown): MillraceError {
   if (MillraceError.isInstance(error)) return error
-  const code = codeOf(error)
-  if (code === invalidParams)
+  if (codeOf(error) === invalidParams)
     return new MillraceError('INVALID_TOOL_ARGUMENTS', hideSecrets(toWords(error), server))
-  if (code === connectionClosed && isSaid(error, 'Connection closed'))
-    return new MillraceError(
-      'TOOL_ERROR',
-      `The connection to ${describeServer(server)} was lost during the call of '${toolName}'. The call may have been carried out or not.`,
-    )
-  return serverError(server, `failed to run '${toolName}'`, error)
+  const problem = isLoss(error)
+    ? `was lost during the call of '${toolName}', which may or may not have been carried out`
+    : `failed to run '${toolName}'`
+  return serverError(server, problem, error)
 }
 
 /**
@@ -48,8 +45,15 @@ function codeOf(error: unknown): number | undefined {
   return typeof error.code === 'number' ? error.code : undefined
 }
 
-function isSaid(error: unknown, text: string): boolean {
-  return error instanceof Error && error.message.endsWith(text)
+/** Whether an answer can no longer come. `fetch` throws a TypeError for whatever happens on the network. */
+function isLoss(error: unknown): boolean {
+  if (error instanceof TypeError) return true
+  // The SDK's own words: servers use the same code for errors of all kinds.
+  return (
+    error instanceof Error &&
+    codeOf(error) === connectionClosed &&
+    error.message.endsWith('Connection closed')
+  )
 }
 
 function toWords(error: unknown): string {

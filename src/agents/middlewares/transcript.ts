@@ -32,7 +32,7 @@ export function textOf(content: string | readonly ContentPart[]): string {
 
 /** Cuts text into halves, and those again, until each part fits or is a single character. */
 export function splitText(text: string, fits: (part: string) => boolean): string[] {
-  const middle = wholeIndex(text, Math.ceil(text.length / 2))
-  if (middle === text.length || fits(text)) return [text]
+  const middle = wholeIndex(text, Math.floor(text.length / 2))
+  if (middle === 0 || middle === text.length || fits(text)) return [text]
   return [...splitText(text.slice(0, middle), fits), ...splitText(text.slice(middle), fits)]
 }

@@ -19,9 +19,16 @@ const synonyms = new Map([
   ['price', 'cost'],
 ])
 
+// These alone do not tell which tool is meant: people also create poems.
+const verbs = new Set(
+  'add change create delete list open remove search send start stop update write'.split(' '),
+)
+
+const enough = 2
+
 /**
- * The tool that fits a message best: words of its name count most, words of its description a little. Undefined when
- * nothing speaks for any.
+ * The tool that fits a message best. Words of its name count most, words of its description a little. Undefined when
+ * too little speaks for any.
  */
 export function chooseTool(text: string, tools: readonly Tool[]): Tool | undefined {
   const said = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
@@ -29,12 +36,11 @@ export function chooseTool(text: string, tools: readonly Tool[]): Tool | undefin
   return scored.filter(({ score }) => score >= enough).sort((a, b) => b.score - a.score)[0]?.tool
 }
 
-const enough = 2
-
 function scoreOf({ name, description }: Tool, said: ReadonlySet<string>): number {
-  return 2 * hits(name, said) + hits(description, said)
+  const named = hits(name, said)
+  return named.length + named.filter((word) => !verbs.has(word)).length + hits(description, said).length
 }
 
-function hits(text: string, said: ReadonlySet<string>): number {
-  return new Set(wordsOf(text).filter((word) => said.has(word) && !common.has(word))).size
+function hits(text: string, said: ReadonlySet<string>): string[] {
+  return [...new Set(wordsOf(text))].filter((word) => said.has(word) && !common.has(word))
 }

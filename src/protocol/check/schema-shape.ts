@@ -10,7 +10,7 @@ export type Shape =
   | { readonly kind: 'leaf'; readonly expected: string; check(value: unknown): boolean }
 
 /** A member of an object. An optional one may be absent, and null is read as absent. */
-export interface Field {
+interface Field {
   readonly shape: Shape
   readonly optional: boolean
 }

@@ -1,27 +1,24 @@
 import type { AssistantMessage, Message, ToolCall } from '@ag-ui/core'
 
-/** A message whose fields may be written, because the list made it or copied it. */
-export type OwnMessage = Message
-
 /**
  * The messages a client holds, in order, with constant-time look-up by message id and by tool-call id. The messages
- * it is given are never changed: one is copied the first time it is written to.
+ * it is given are never changed: one is copied the first time it is written to. What `own` gives may be written.
  */
 export interface MessageList {
   readonly all: readonly Message[]
   get(id: string): Message | undefined
   /** The message to write to, copied out of the given history if need be. */
-  own(id: string): OwnMessage | undefined
+  own(id: string): Message | undefined
   /** The call with this id and the message that holds it, both writable. */
   ownCall(toolCallId: string): { call: ToolCall; message: AssistantMessage } | undefined
   hasCall(toolCallId: string): boolean
   hasResult(toolCallId: string): boolean
-  push(message: OwnMessage): void
+  push(message: Message): void
   addCall(message: AssistantMessage, call: ToolCall): void
   /** Puts a tool result right behind the message that made the call and the results already there. */
-  insertResult(message: OwnMessage, toolCallId: string): void
+  insertResult(message: Message, toolCallId: string): void
   /** Puts a message in the place of the one that has its id. */
-  replace(message: OwnMessage): void
+  replace(message: Message): void
   reset(messages: readonly Message[]): void
 }
 
