@@ -7,7 +7,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineAgent, defineTool, run } from 'millrace'
-import { scriptedModel } from 'millrace/models'
+import { scriptedModel, type ScriptedAnswer } from 'millrace/models'
 import { z } from 'zod'
 
 const sent: string[] = []
@@ -27,8 +27,9 @@ const sendMail = defineTool({
   },
 })
 
-const assistant = (...answers: Parameters<typeof scriptedModel>[0] & unknown[]) =>
-  defineAgent({ name: 'assistant', model: scriptedModel(answers), tools: [sendMail] })
+// Made anew each time, as a new process would. A script stands in for the model.
+const assistant = (answer: ScriptedAnswer) =>
+  defineAgent({ name: 'assistant', model: scriptedModel([answer]), tools: [sendMail] })
 
 const file = join(await mkdtemp(join(tmpdir(), 'approval-')), 'checkpoint.json')
 
@@ -46,7 +47,7 @@ assert.deepEqual(sent, [], 'nothing is sent before the answer')
 
 // Another day.
 const answered = await run(
-  assistant(['Bob has your mail.']),
+  assistant('Bob has your mail.'),
   { resume: [{ interruptId: question.id, status: 'resolved', payload: { approved: true } }] },
   { checkpoint: JSON.parse(await readFile(file, 'utf8')) as unknown },
 ).result

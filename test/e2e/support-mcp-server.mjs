@@ -17,9 +17,9 @@ function note(line) {
 }
 
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
-let cancelled = 0
 
 function toolServer() {
+  let cancelled = 0
   const server = new McpServer({ name: 'test', version: '1' })
   const tool = (name, config, handler) => server.registerTool(name, config, handler)
 
@@ -90,7 +90,9 @@ function pagedServer() {
   const start = process.env.MCP_TEST_FIRST_PAGE ?? 'first'
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     const [name, nextCursor] = pages[params?.cursor ?? start]
-    return { tools: [{ name, inputSchema: { type: 'object' } }], nextCursor }
+    const inputSchema = { type: 'object' }
+    const task = { name: `${name}-task`, inputSchema, execution: { taskSupport: 'required' } }
+    return { tools: [{ name, inputSchema }, task], nextCursor }
   })
   return server
 }
@@ -123,7 +125,7 @@ function serveHttp() {
   server.listen(Number(port), '127.0.0.1', () => console.log(server.address().port))
 }
 
-note(`start ${way}`)
+note(`start ${process.pid}`)
 switch (way) {
   case 'stdio':
     await toolServer().connect(new StdioServerTransport())

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import type { McpServer } from '../../src/agents/mcp/mcp-server.js'
 import { mcpTools, type McpToolsOptions, type McpToolSource } from '../../src/agents/mcp/mcp-tools.js'
 import type { Tool } from '../../src/agents/tool.js'
@@ -11,14 +11,14 @@ import { runToEnd, toolContext } from '../support/tool-context.js'
 const script = join(import.meta.dirname, 'support-mcp-server.mjs')
 
 const sources = new Set<McpToolSource>()
-const children = new Set<ChildProcess>()
+const servers = new Set<HttpServer>()
 const folders = new Set<string>()
 
 afterEach(async () => {
   await Promise.all([...sources].map((source) => source.close()))
-  for (const child of children) await killed(child)
+  await Promise.all([...servers].map((server) => server.kill()))
   for (const folder of folders) rmSync(folder, { recursive: true })
-  for (const used of [sources, children, folders]) used.clear()
+  for (const used of [sources, servers, folders]) used.clear()
 })
 
 /** Tools that are closed when the test ends. */
@@ -34,7 +34,7 @@ export function command(way: string, env: Record<string, string> = {}): McpServe
 }
 
 /** A file that a server writes down its doings in, one a line. */
-export function notebook(): { readonly env: Record<string, string>; lines(): string[] } {
+export function notebook(): { readonly env: Record<string, string>; readonly lines: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-mcp-'))
   folders.add(folder)
   const path = join(folder, 'notes')
@@ -44,13 +44,31 @@ export function notebook(): { readonly env: Record<string, string>; lines(): str
   }
 }
 
-/** Starts the test server over HTTP, on a free port or a given one. */
-export async function startHttp(env: Record<string, string> = {}, port = '0') {
+/** The address of a server that all tests of a file can use: each gets a session of its own. */
+export function sharedHttp(): () => Promise<string> {
+  let running: Promise<HttpServer> | undefined
+  afterAll(async () => (await running)?.kill())
+  return async () => (await (running ??= spawnHttp())).url
+}
+
+/** Starts a server over HTTP for one test, on a free port or a given one. */
+export async function startHttp(env: Record<string, string> = {}, port = '0'): Promise<HttpServer> {
+  const server = await spawnHttp(env, port)
+  servers.add(server)
+  return server
+}
+
+interface HttpServer {
+  readonly url: string
+  readonly port: string
+  readonly kill: () => Promise<void>
+}
+
+async function spawnHttp(env: Record<string, string> = {}, port = '0'): Promise<HttpServer> {
   const child = spawn(process.execPath, [script, 'http', port], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  children.add(child)
   const found = await new Promise<string>((resolve, reject) => {
     child.stdout.once('data', (chunk) => resolve(String(chunk).trim()))
     child.once('exit', () => reject(new Error('the test server did not start')))
@@ -76,3 +94,14 @@ export async function call(source: McpToolSource, name: string, args: unknown = 
   const tool = (await listed(source)).get(name)
   return (await runToEnd(tool?.call(args, toolContext()))).result
 }
+
+/** What a promise was rejected with. */
+export function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  )
+}
+
+/** For what another process will have done soon. */
+export const bounded = { timeout: 10_000, interval: 20 }

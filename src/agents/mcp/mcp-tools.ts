@@ -46,12 +46,15 @@ export interface McpToolSource extends ToolSource {
 export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpToolSource {
   const { prefix = '', include, exclude = [], timeoutMs = 60_000, connectTimeoutMs = 60_000 } = options
   checkServer(server)
-  const link = createLink(server, { timeoutMs, connectTimeoutMs })
+  const link = createLink(server, {
+    timeoutMs: toTimeout('timeoutMs', timeoutMs),
+    connectTimeoutMs: toTimeout('connectTimeoutMs', connectTimeoutMs),
+  })
 
   function toTool({ name, title, description, inputSchema }: McpTool): Tool {
     return {
       name: toToolName(prefix + name),
-      description: description ?? title ?? name,
+      description: [description, title].find(Boolean) ?? name,
       parameters: inputSchema,
       call: (args, ctx) => callMcpTool({ link, server, name }, args, ctx),
     }
@@ -79,11 +82,20 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
   }
 }
 
+// A longer one would fire at once.
+const longestTimeout = 2 ** 31 - 1
+
+function toTimeout(name: string, ms: number): number {
+  if (ms > 0) return Math.min(ms, longestTimeout)
+  throw new MillraceError('INVALID_AGENT', `\`${name}\` of an MCP server must be more than 0.`)
+}
+
 /** Servers may use names that models do not accept. */
 function toToolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
+/** Tools of one name could not be told apart. */
 function checkNames(tools: readonly Tool[], server: McpServer): void {
   const names = tools.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)

@@ -13,7 +13,7 @@ export interface McpTransport {
   endSession(): Promise<void>
 }
 
-/** Prepares the way to a server. Loads the MCP SDK, which is large, only now. */
+/** Prepares the way to a server. */
 export function createTransport(server: McpServer): Promise<McpTransport> {
   return server.url === undefined ? stdioTransport(server) : httpTransport(server)
 }

@@ -128,11 +128,12 @@ function withGap(request: ModelRequest, { lead, start, text }: Gap, settings: Se
 
 /** What the provider counted the last time, when it did, and a guess at the rest. */
 function tokensIn(request: ModelRequest, ctx: RunContext, { estimate, tokensOf }: Settings): number {
-  const { messages, instructions = '', tools = [] } = request
+  const { messages, instructions = '', tools } = request
   const measured = readMeasured(ctx)
   const upTo = messages.findLastIndex(({ id }) => id === measured?.upTo)
   const isMeasured = measured !== undefined && upTo >= 0
-  const counted = isMeasured ? measured.tokens : tokensOf(instructions) + tokensOf(JSON.stringify(tools))
+  const around = instructions + (tools ? JSON.stringify(tools) : '')
+  const counted = isMeasured ? measured.tokens : tokensOf(around)
   return messages.slice(upTo + 1).reduce((sum, message) => sum + estimate(message), counted)
 }
 

@@ -3,7 +3,9 @@ import { wordsOf } from './words.js'
 
 // Words that many tools share and that say little about what one does.
 const common = new Set(
-  'a an and any are by can do fetch find for from get give in is it its look lookup make my of on or out read run set show tell that the this to tool use user what with you your'.split(' '),
+  'a an and any are by can do fetch find for from get give in is it its look lookup make my of on or out read run set show tell that the this to tool use user what with you your'.split(
+    ' ',
+  ),
 )
 
 // What people say, and the word that tools use for it.

@@ -20,7 +20,11 @@ export interface DemoModelOptions {
  * rules: it thinks aloud, calls the tool whose words the user uses, tells its result, fills in schemas, and makes small
  * talk. But for the ids of tool calls, the same request gets the same answer.
  */
-export function demoModel({ paceMs = 20, clock = systemClock, ids = randomIds }: DemoModelOptions = {}): Model {
+export function demoModel({
+  paceMs = 20,
+  clock = systemClock,
+  ids = randomIds,
+}: DemoModelOptions = {}): Model {
   const options = { provider: 'demo', modelId: 'demo', cut: cutByWord, nextCallId: () => ids('call') }
   return {
     provider: options.provider,

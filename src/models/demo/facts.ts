@@ -59,7 +59,8 @@ export function createFacts(text: string): Facts {
     },
     after(word) {
       const [, following] = new RegExp(`(?:^|\\s)${word} (?:the )?(${name}|\\p{L}+)`, 'u').exec(rest) ?? []
-      if (following === undefined || nameless.has(following.toLowerCase()) || taken.has(following)) return undefined
+      if (following === undefined || nameless.has(following.toLowerCase()) || taken.has(following))
+        return undefined
       taken.add(following)
       return following.charAt(0).toUpperCase() + following.slice(1)
     },
@@ -71,7 +72,7 @@ function extract(text: string) {
   let rest = text
   for (const [kind, pattern] of patterns) {
     for (const [whole, ...groups] of rest.matchAll(pattern)) {
-      const value = groups.find((group) => group !== undefined) ?? whole
+      const value = groups.find(Boolean) ?? whole
       found[kind].push(...(kind === 'name' ? withoutNameless(value) : [value]))
     }
     if (kind !== 'name') rest = rest.replaceAll(pattern, ' ')
@@ -95,5 +96,8 @@ function numbersIn(text: string) {
 }
 
 function asWords(text: string): string {
-  return ` ${text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()} `
+  return ` ${text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `
 }

@@ -121,7 +121,7 @@ function fillObject({ schema, depth }: Field, context: Context): Record<string, 
 }
 
 function typeOf({ type, properties, items }: JsonSchema): unknown {
-  const stated = Array.isArray(type) ? type.find((entry) => entry !== 'null') : type
+  const stated = listOf(type).find((entry) => entry !== 'null') ?? type
   if (stated !== undefined) return stated
   if (properties !== undefined) return 'object'
   return items === undefined ? 'string' : 'array'

@@ -28,8 +28,15 @@ const byName: readonly (readonly [RegExp, Reading])[] = [
   [/time|hour/, { kinds: ['time'], sample: '12:00' }],
   [/origin|departure|^from/, { after: ['from'], kinds: ['name'], sample: 'Oslo' }],
   [/destination|arrival|recipient|^to$/, { after: ['to'], kinds: ['email', 'name'], sample: 'Bergen' }],
-  [/city|town|place|location|country|region/, { after: ['in', 'for', 'at'], kinds: ['name', 'quote'], sample: 'Oslo' }],
-  [/text|message|body|content|query|question|prompt|description|note|reason|title|task/, { kinds: ['quote'] }],
+  [
+    /city|town|place|location|country|region/,
+    { after: ['in', 'for', 'at'], kinds: ['name', 'quote'], sample: 'Oslo' },
+  ],
+  [/colou?r|background|theme/, { after: ['to'], kinds: ['quote'], sample: 'blue' }],
+  [
+    /text|message|body|content|query|question|prompt|description|note|reason|title|task/,
+    { kinds: ['quote'] },
+  ],
   [/name|person|guest|customer|user/, { kinds: ['name', 'quote'], after: ['for'], sample: 'Ada' }],
 ]
 
@@ -41,7 +48,10 @@ function readingOf(key: string, { format }: JsonSchema): Reading {
 /** The text for a parameter, out of the message. */
 export function findText(key: string, schema: JsonSchema, facts: Facts): string | undefined {
   const { after = [], kinds = [], write = (value) => value } = readingOf(key, schema)
-  for (const look of [...after.map((word) => () => facts.after(word)), ...kinds.map((kind) => () => facts.next(kind))]) {
+  for (const look of [
+    ...after.map((word) => () => facts.after(word)),
+    ...kinds.map((kind) => () => facts.next(kind)),
+  ]) {
     const value = look()
     if (value !== undefined) return ofLength(write(value), schema)
   }

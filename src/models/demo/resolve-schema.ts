@@ -9,7 +9,9 @@ export function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): Jso
   if (!isRecord(schema) || depth > deepest) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   const resolve = (part: unknown) => resolveSchema(part, root, depth + 1)
-  const choices = [listOf(anyOf), listOf(oneOf)].map((choice) => choice.find((entry) => resolve(entry).type !== 'null'))
+  const choices = [listOf(anyOf), listOf(oneOf)].map((choice) =>
+    choice.find((entry) => resolve(entry).type !== 'null'),
+  )
   const parts = [follow($ref, root), ...listOf(allOf), ...choices]
   return parts.map(resolve).reduce(merge, own)
 }
@@ -21,7 +23,10 @@ function follow(reference: unknown, root: JsonSchema): unknown {
 }
 
 function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
-  const properties = { ...(isRecord(a.properties) && a.properties), ...(isRecord(b.properties) && b.properties) }
+  const properties = {
+    ...(isRecord(a.properties) && a.properties),
+    ...(isRecord(b.properties) && b.properties),
+  }
   const required = [...listOf(a.required), ...listOf(b.required)]
   return {
     ...a,

@@ -7,14 +7,13 @@ import { createFacts } from './facts.js'
 import { fillSchema } from './fill-schema.js'
 import type { Situation } from './situation.js'
 import { chat } from './small-talk.js'
-import { tellResult } from './tell-result.js'
-import { spoken } from './words.js'
+import { tellResults } from './tell-results.js'
 
 /** Answers a situation, or leaves it to the next rule. */
 type Rule = (situation: Situation) => AnswerPiece[] | undefined
 
 /** The first rule that answers is followed. The last one always does. */
-const rules: readonly Rule[] = [callTool, fillOutput, tellResults, chat]
+const rules: readonly Rule[] = [callTool, fillOutput, tell, chat]
 
 /** What the demo model says. Same request, same answer. */
 export function answerOf(situation: Situation): AnswerPiece[] {
@@ -30,7 +29,7 @@ function callTool({ said, results, request }: Situation): AnswerPiece[] | undefi
   const tool = results.length > 0 ? undefined : pickTool(said, request)
   if (tool === undefined) return undefined
   const args = fillSchema(parametersOf(tool), { facts: createFacts(said) })
-  const thought = `The user wants something that ${spoken(tool.name)} can do. I call it with ${JSON.stringify(args)}.`
+  const thought = `The tool ${tool.name} fits what the user says. I call it with ${JSON.stringify(args)}.`
   return [{ reasoning: thought }, { toolCall: { name: tool.name, args } }]
 }
 
@@ -48,10 +47,11 @@ function parametersOf({ parameters }: Tool): Readonly<Record<string, unknown>> {
 function fillOutput({ said, results, request: { output } }: Situation): AnswerPiece[] | undefined {
   if (output === undefined) return undefined
   const found = results.map(({ message }) => parseJson(contentToText(message.content))).filter(isRecord)
-  const known: Record<string, unknown> = Object.assign({}, ...found)
+  const known = Object.fromEntries(found.flatMap(Object.entries<unknown>))
   return [JSON.stringify(fillSchema(output.schema, { facts: createFacts(said), known }))]
 }
 
-function tellResults({ results }: Situation): AnswerPiece[] | undefined {
-  return results.length === 0 ? undefined : [results.map(tellResult).join(' ')]
+/** Answers from what tools found. */
+function tell({ results }: Situation): AnswerPiece[] | undefined {
+  return results.length === 0 ? undefined : [tellResults(results)]
 }

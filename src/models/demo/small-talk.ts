@@ -12,12 +12,18 @@ const story =
 
 /** What the demo model says when no tool is meant: the first entry that fits. */
 const replies: readonly (readonly [RegExp, (situation: Situation) => AnswerPiece[]])[] = [
-  [/\b(think|reason|why|explain)/i, (situation) => [{ reasoning: reflect(situation.said) }, ...introduce(situation)]],
+  [
+    /\b(think|reason|why|explain)/i,
+    (situation) => [{ reasoning: reflect(situation.said) }, ...introduce(situation)],
+  ],
   [/\b(story|poem|long|stream)/i, () => [story]],
   [/\b(help|what can you|who are you|what are you|key|model)\b/i, introduce],
   [/\b(thanks|thank you|great|cool|nice)\b/i, () => ['You are welcome! Anything else?']],
   [/\b(bye|goodbye|see you)\b/i, () => ['Goodbye! Come back any time.']],
-  [/^\W*(hi|hello|hey|good (morning|afternoon|evening))\b/i, (situation) => ['Hello! ', ...introduce(situation)]],
+  [
+    /^\W*(hi|hello|hey|good (morning|afternoon|evening))\b/i,
+    (situation) => ['Hello! ', ...introduce(situation)],
+  ],
 ]
 
 /** Answers without a tool. */

@@ -6,13 +6,21 @@ import { spoken } from './words.js'
 
 const longest = 400
 
-/** What a tool answered, in a sentence for people. */
-export function tellResult({ toolName, message: { content, error } }: NamedResult): string {
+/** What tools answered, told for people. There is at least one. */
+export function tellResults(results: readonly NamedResult[]): string {
+  const told = results.map(({ toolName, message }) => ({ toolName, text: tellResult(message) }))
+  if (told.length === 1) return `Here is what I found: ${told.map(({ text }) => text).join('')}`
+  return [
+    'Here is what I found:',
+    ...told.map(({ toolName, text }) => `- ${spoken(toolName)}: ${text}`),
+  ].join('\n')
+}
+
+function tellResult({ content, error }: NamedResult['message']): string {
   const text = contentToText(content)
-  if (error !== undefined || /^\s*(error|failed)\b/i.test(text))
-    return `Sorry, ${spoken(toolName)} did not work: ${shorten(text || (error ?? ''))}`
-  if (text === '' && contentHasMedia(content)) return `The ${spoken(toolName)} tool has sent you something to look at.`
-  return `Here is what ${spoken(toolName)} says: ${shorten(tellValue(parseJson(text) ?? text))}`
+  if (error !== undefined) return `it did not work. ${shorten(text || error)}`
+  if (text === '') return contentHasMedia(content) ? 'something to look at.' : 'done.'
+  return shorten(tellValue(parseJson(text) ?? text))
 }
 
 function tellValue(value: unknown): string {

@@ -1,0 +1,378 @@
+import type { Message, TokenUsage } from '@ag-ui/core'
+import { describe, expect, test } from 'vitest'
+import { MillraceError } from '../../core/errors.js'
+import type { FinishReason, Model, ModelPart, ModelRequest } from '../../models/index.js'
+import type { RunContext } from '../agent.js'
+import { summarizeHistory, type SummarizeHistoryOptions } from './summarize.js'
+
+const prompt = 'Sum up.'
+const options: SummarizeHistoryOptions = {
+  maxTokens: 100,
+  keepTokens: 30,
+  userTokens: 20,
+  inputTokens: 200,
+  prompt,
+}
+
+interface Answer {
+  readonly text?: string
+  readonly usage?: TokenUsage
+  readonly reason?: FinishReason
+}
+
+/** An agent with a middleware and a model that numbers its summaries. */
+function setUp(
+  chosen: SummarizeHistoryOptions = options,
+  answer: (request: ModelRequest) => Answer = numbered(),
+) {
+  const asked: ModelRequest[] = []
+  const used: TokenUsage[] = []
+  const values = new Map<string, unknown>()
+  async function* next(request: ModelRequest): AsyncGenerator<ModelPart> {
+    asked.push({ ...request, messages: [...request.messages] })
+    await Promise.resolve()
+    const { text = 'Fine.', usage, reason = 'stop' } = answer(request)
+    yield { type: 'reasoning-delta', delta: 'hm' }
+    yield { type: 'text-delta', delta: text.slice(0, 2) }
+    yield { type: 'text-delta', delta: text.slice(2) }
+    yield { type: 'text-end' }
+    yield { type: 'finish', reason, ...(usage && { usage }) }
+  }
+
+  /** Asks once, in a run that may just have been resumed, and gives what the model got. */
+  async function ask(messages: readonly Message[], request: Partial<ModelRequest> = {}, address = 'root') {
+    // The middleware needs no more of the context.
+    const ctx = {
+      address,
+      values,
+      addUsage: (usage: TokenUsage) => used.push(usage),
+    } as Partial<RunContext> as RunContext
+    const asks: ModelRequest = {
+      messages: Object.freeze(messages),
+      signal: new AbortController().signal,
+      ...request,
+    }
+    const parts: ModelPart[] = []
+    const middleware = summarizeHistory(chosen)
+    for await (const part of middleware.model?.(asks, next, ctx) ?? []) parts.push(part)
+    return { got: asked.at(-1)?.messages ?? [], parts, request: asks }
+  }
+
+  return { ask, asked, used, values, summaryCalls: () => asked.filter(isSummaryCall) }
+}
+
+function isSummaryCall({ instructions }: ModelRequest): boolean {
+  return instructions?.startsWith('Sum') === true
+}
+
+function numbered(): (request: ModelRequest) => Answer {
+  let count = 0
+  return (request) => (isSummaryCall(request) ? { text: `Summary ${++count}.` } : {})
+}
+
+/** A message of ten tokens. */
+function text(id: string, role: 'user' | 'assistant' = 'assistant'): Message {
+  return { id, role, content: `${id} `.padEnd(40, 'x') }
+}
+
+function texts(prefix: string, count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => text(`${prefix}${index}`))
+}
+
+function ids(messages: readonly Message[]): string[] {
+  return messages.map(({ id }) => id)
+}
+
+describe('a conversation that is short enough', () => {
+  test('passes on as the same request', async () => {
+    const agent = setUp()
+    const messages = texts('m', 10)
+    const { request, parts } = await agent.ask(messages)
+    expect(agent.asked).toEqual([request])
+    expect(parts.map(({ type }) => type)).toEqual([
+      'reasoning-delta',
+      'text-delta',
+      'text-delta',
+      'text-end',
+      'finish',
+    ])
+    expect([...agent.values.keys()]).toEqual([])
+  })
+
+  test('counts instructions and tools too', async () => {
+    const agent = setUp()
+    await agent.ask(texts('m', 9), { instructions: 'x'.repeat(36) })
+    expect(agent.summaryCalls()).toHaveLength(0)
+    await agent.ask(texts('m', 9), { instructions: 'x'.repeat(44) })
+    expect(agent.summaryCalls()).toHaveLength(1)
+    await agent.ask(texts('n', 9), { tools: [{ name: 'book', description: 'Books a room in a hotel.' }] })
+    expect(agent.summaryCalls()).toHaveLength(2)
+  })
+})
+
+describe('a conversation that is too long', () => {
+  test('is cut, with a summary in place of the older part', async () => {
+    const agent = setUp()
+    const { got, parts } = await agent.ask([text('u1', 'user'), ...texts('m', 10)])
+    expect(ids(got)).toEqual(['m6:summary', 'm7', 'm8', 'm9'])
+    expect(got[0]).toMatchObject({ role: 'user', content: expect.stringContaining('Summary 1.') as string })
+    expect(got[0]).toMatchObject({ content: expect.stringContaining('<user>\nu1 xxx') as string })
+    expect(parts.filter(({ type }) => type === 'text-delta')).toEqual([
+      { type: 'text-delta', delta: 'Fi' },
+      { type: 'text-delta', delta: 'ne.' },
+    ])
+  })
+
+  test('keeps system and developer messages at its beginning', async () => {
+    const agent = setUp()
+    const lead: Message[] = [
+      { id: 's', role: 'system', content: 'Be brief.' },
+      { id: 'd', role: 'developer', content: 'Be kind.' },
+    ]
+    const { got } = await agent.ask([
+      ...lead,
+      ...texts('m', 5),
+      { id: 's2', role: 'system', content: 'Hm.' },
+      ...texts('n', 5),
+    ])
+    expect(ids(got)).toEqual(['s', 'd', 'n1:summary', 'n2', 'n3', 'n4'])
+    expect(agent.summaryCalls()[0]?.messages[0]?.content).not.toContain('Be brief.')
+  })
+
+  test('never parts a call from its results', async () => {
+    const agent = setUp()
+    const call: Message = {
+      id: 'call',
+      role: 'assistant',
+      toolCalls: [{ id: 'c1', type: 'function', function: { name: 'book', arguments: '{}' } }],
+    }
+    const result: Message = { id: 'result', role: 'tool', toolCallId: 'c1', content: 'x'.repeat(80) }
+    const { got } = await agent.ask([...texts('m', 9), call, result, text('u1', 'user')])
+    expect(ids(got)).toEqual(['result:summary', 'u1'])
+  })
+
+  test('is cut piece by piece when it is too long for one call', async () => {
+    const agent = setUp({ ...options, inputTokens: 80 })
+    await agent.ask(texts('m', 30))
+    const calls = agent.summaryCalls()
+    expect(calls.length).toBeGreaterThan(3)
+    for (const { messages } of calls) expect(messages[0]?.content?.length).toBeLessThanOrEqual(4 * 80)
+    expect(calls.at(-1)?.messages[0]?.content).toContain(`Summary ${calls.length - 1}.`)
+  })
+
+  test('passes on as it is when there is nothing to cut', async () => {
+    const agent = setUp()
+    const { request } = await agent.ask([{ id: 'u1', role: 'user', content: 'x'.repeat(1_000) }])
+    expect(agent.asked).toEqual([request])
+  })
+
+  test('asks for the summary with nothing of the request but its signal and how the provider treats the data', async () => {
+    const agent = setUp()
+    const providerOptions = { openai: { store: false } }
+    const tools = [{ name: 'book', description: 'Books.' }]
+    const settings = { maxOutputTokens: 5, stopSequences: ['.'], providerOptions }
+    const { request } = await agent.ask(texts('m', 11), { tools, toolChoice: 'required', settings })
+    expect(agent.asked).toEqual([
+      {
+        instructions: prompt,
+        messages: [
+          { id: 'conversation', role: 'user', content: expect.stringContaining('m0 xxx') as string },
+        ],
+        settings: { providerOptions },
+        signal: request.signal,
+      },
+      { ...request, messages: agent.asked[1]?.messages },
+    ])
+  })
+})
+
+describe('a summary', () => {
+  test('is made once and used again while the conversation fits', async () => {
+    const agent = setUp()
+    const messages = texts('m', 11)
+    const { got: first } = await agent.ask(messages)
+    const { got: second } = await agent.ask([...messages, text('n0')])
+    expect(agent.summaryCalls()).toHaveLength(1)
+    expect(second).toEqual([...first, text('n0')])
+  })
+
+  test('is JSON in the values of the run, so it is there when the run is resumed', async () => {
+    const agent = setUp()
+    const messages = texts('m', 11)
+    await agent.ask(messages)
+    expect(Object.fromEntries(agent.values)).toEqual({
+      'millrace:summary:root': { upTo: 'm7', text: 'Summary 1.' },
+    })
+    const resumed = setUp()
+    for (const [key, value] of agent.values) resumed.values.set(key, JSON.parse(JSON.stringify(value)))
+    const { got } = await resumed.ask(messages)
+    expect(resumed.summaryCalls()).toHaveLength(0)
+    expect(ids(got)).toEqual(['m7:summary', 'm8', 'm9', 'm10'])
+  })
+
+  test('is extended when the conversation has outgrown it', async () => {
+    const agent = setUp()
+    const messages = [...texts('m', 11), ...texts('n', 5)]
+    await agent.ask(messages.slice(0, 11))
+    const { got } = await agent.ask(messages)
+    const [, extension] = agent.summaryCalls()
+    expect(agent.summaryCalls()).toHaveLength(2)
+    expect(extension?.messages[0]?.content).toMatch(
+      /^<summary>\nSummary 1\.\n<\/summary>\n\n<conversation>\nAssistant: m8/,
+    )
+    expect(ids(got)).toEqual(['n1:summary', 'n2', 'n3', 'n4'])
+    expect(got[0]).toMatchObject({ content: expect.stringContaining('Summary 2.') as string })
+  })
+
+  test('is not used for a conversation it does not belong to', async () => {
+    const agent = setUp()
+    await agent.ask(texts('m', 11))
+    const { request } = await agent.ask(texts('other', 3))
+    expect(agent.asked.at(-1)).toEqual(request)
+    const { request: elsewhere } = await agent.ask(texts('m', 10), {}, 'root/helper')
+    expect(agent.asked.at(-1)).toEqual(elsewhere)
+  })
+
+  test('that is not one is ignored', async () => {
+    for (const value of [null, 'm7', {}, { upTo: 7, text: 'x' }, { upTo: 'm7' }]) {
+      const agent = setUp()
+      agent.values.set('millrace:summary:root', value).set('millrace:measured:root', value)
+      const { request } = await agent.ask(texts('m', 10))
+      expect(agent.asked).toEqual([request])
+    }
+  })
+
+  test('counts as usage of the run', async () => {
+    const agent = setUp(options, () => ({
+      text: 'Short.',
+      usage: { model: 'm-1', inputTokens: 70, outputTokens: 3 },
+    }))
+    await agent.ask(texts('m', 11))
+    // That of the answer itself is counted by the agent.
+    expect(agent.used).toEqual([{ model: 'm-1', inputTokens: 70, outputTokens: 3 }])
+  })
+})
+
+describe('another model for summaries', () => {
+  test('is asked instead, and its usage has its name', async () => {
+    const requests: ModelRequest[] = []
+    const model: Model = {
+      provider: 'small',
+      modelId: 'small-1',
+      async *stream(request) {
+        requests.push(request)
+        await Promise.resolve()
+        yield { type: 'text-delta', delta: 'In short.' }
+        yield { type: 'finish', reason: 'stop', usage: { inputTokens: 7 } }
+      },
+    }
+    const agent = setUp({ ...options, model })
+    const { got } = await agent.ask(texts('m', 11), { settings: { providerOptions: { big: {} } } })
+    expect(agent.summaryCalls()).toHaveLength(0)
+    expect(requests).toHaveLength(1)
+    expect(requests[0]).not.toHaveProperty('settings')
+    expect(got[0]).toMatchObject({ content: expect.stringContaining('In short.') as string })
+    expect(agent.used).toEqual([{ provider: 'small', model: 'small-1', inputTokens: 7 }])
+  })
+})
+
+describe('when no summary can be made', () => {
+  test.each<[string, Answer, string]>([
+    ['empty', { text: '' }, 'is empty'],
+    ['broken off', { text: 'They', reason: 'length' }, 'is not whole (length)'],
+    ['refused', { text: 'They', reason: 'content-filter' }, 'is not whole (content-filter)'],
+  ])('the call fails: %s', async (_, answer, what) => {
+    const agent = setUp(options, () => answer)
+    await expect(agent.ask(texts('m', 11))).rejects.toMatchObject({
+      code: 'MODEL_ERROR',
+      message: expect.stringContaining(what) as string,
+    })
+    expect(agent.asked.every(isSummaryCall)).toBe(true)
+    expect([...agent.values.keys()]).toEqual([])
+  })
+
+  test('the error of the model passes on, and the next attempt starts again', async () => {
+    const failure = new MillraceError('MODEL_ERROR', 'overloaded', { details: { retryable: true } })
+    let isFirst = true
+    const agent = setUp(options, () => {
+      if (!isFirst) return { text: 'Summary.' }
+      isFirst = false
+      throw failure
+    })
+    await expect(agent.ask(texts('m', 11))).rejects.toBe(failure)
+    const { got } = await agent.ask(texts('m', 11))
+    expect(ids(got)).toEqual(['m7:summary', 'm8', 'm9', 'm10'])
+  })
+})
+
+describe('what the provider counted', () => {
+  test('is taken for what it counted, and the rest is guessed', async () => {
+    const agent = setUp(options, (request) =>
+      isSummaryCall(request) ? { text: 'Short.' } : { usage: { inputTokens: 85 } },
+    )
+    const messages = texts('m', 5)
+    await agent.ask(messages)
+    await agent.ask([...messages, text('n0')])
+    expect(agent.summaryCalls()).toHaveLength(0)
+    await agent.ask([...messages, text('n0'), text('n1'), text('n2')])
+    expect(agent.summaryCalls()).toHaveLength(1)
+  })
+
+  test('says nothing any more once there is another summary', async () => {
+    const counts = [200, undefined, undefined]
+    const agent = setUp(options, (request) => {
+      if (isSummaryCall(request)) return { text: 'Short.' }
+      const inputTokens = counts.shift()
+      return inputTokens === undefined ? {} : { usage: { inputTokens } }
+    })
+    const messages = texts('m', 8)
+    await agent.ask(messages)
+    await agent.ask([...messages, text('n0')])
+    await agent.ask([...messages, text('n0'), text('n1')])
+    expect(agent.summaryCalls()).toHaveLength(1)
+  })
+
+  test('makes no summary of the little that is to be kept anyway', async () => {
+    const agent = setUp(options, () => ({ usage: { inputTokens: 500 } }))
+    await agent.ask(texts('m', 3))
+    const { request } = await agent.ask(texts('m', 3))
+    expect(agent.asked.at(-1)).toEqual(request)
+  })
+})
+
+test('an estimate of the user’s own is used for all', async () => {
+  const agent = setUp({
+    ...options,
+    estimate: ({ content }) => (content === prompt ? 1 : 30),
+    inputTokens: 1_000,
+  })
+  const { got } = await agent.ask(texts('m', 4))
+  expect(ids(got)).toEqual(['m2:summary', 'm3'])
+})
+
+test('by default the limit is 120,000 tokens, of which a quarter is kept and an eighth is for the user’s words', async () => {
+  const agent = setUp({})
+  const page = (id: string): Message => ({ id, role: 'user', content: id.padEnd(20_000, 'x') })
+  const pages = Array.from({ length: 25 }, (_, index) => page(`p${index}`))
+  await agent.ask(pages.slice(0, 24))
+  expect(agent.summaryCalls()).toHaveLength(0)
+  const { got } = await agent.ask(pages)
+  expect(ids(got)).toEqual(['p18:summary', 'p19', 'p20', 'p21', 'p22', 'p23', 'p24'])
+  expect(got[0]?.content).toMatch(
+    /<\/summary>\nIn it .*\n<user>\np16x+\n<\/user>\n<user>\np17x+\n<\/user>\n<user>\np18x+\n<\/user>$/,
+  )
+  expect(agent.summaryCalls()).toHaveLength(2)
+  for (const { messages } of agent.summaryCalls())
+    expect(messages[0]?.content?.length).toBeLessThanOrEqual(4 * 60_000)
+})
+
+test.each<SummarizeHistoryOptions>([
+  { maxTokens: 0 },
+  { maxTokens: NaN },
+  { maxTokens: 500 },
+  { maxTokens: 1_000, keepTokens: 1_001 },
+  { maxTokens: 10_000, keepTokens: 6_000, userTokens: 5_000 },
+  { inputTokens: 100 },
+])('refuses %o', (wrong) => {
+  expect(() => summarizeHistory(wrong)).toThrow(expect.objectContaining({ code: 'INVALID_AGENT' }))
+})
