@@ -38,6 +38,8 @@ export default defineConfig(
   { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['**/*.js', '**/*.mjs'],
-    languageOptions: { globals: { console: 'readonly', process: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: { console: 'readonly', crypto: 'readonly', process: 'readonly', URL: 'readonly' },
+    },
   },
 )

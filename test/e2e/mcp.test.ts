@@ -76,15 +76,6 @@ describe.each([
     await vi.waitFor(async () => expect(await call(source, 'cancelled')).toBe('1'), bounded)
   })
 
-  test('an abort after the end cancels nothing', async () => {
-    const source = toolsOf(await serve())
-    const run = new AbortController()
-    const echo = (await listed(source)).get('echo')
-    await runToEnd(echo?.call({ text: 'a' }, toolContext({ signal: run.signal })))
-    run.abort()
-    expect(await call(source, 'echo', { text: 'b' })).toBe('b')
-  })
-
   test('a call that gets no answer in time fails and is cancelled', async () => {
     const source = toolsOf(await serve(), { timeoutMs: 300 })
     expect(await failureOf(call(source, 'hang'))).toMatchObject({
@@ -149,19 +140,47 @@ test('only the variables that were given reach the process', async () => {
   }
 })
 
-test('a fetch of our own is used for all requests', async () => {
-  const url = await httpUrl()
-  const methods: unknown[] = []
-  const source = toolsOf({
-    url,
-    fetch: (input, init) => {
-      methods.push(init?.method)
-      return fetch(input, init)
-    },
+describe('a fetch of our own', () => {
+  async function spied() {
+    const requests: RequestInit[] = []
+    const url = await httpUrl()
+    const source = toolsOf({
+      url,
+      fetch: (input, init = {}) => {
+        requests.push(init)
+        return fetch(input, init)
+      },
+    })
+    return { source, requests }
+  }
+
+  test('is used for all requests', async () => {
+    const { source, requests } = await spied()
+    await call(source, 'echo', { text: 'hello' })
+    await source.close()
+    expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['POST', 'GET', 'DELETE']))
   })
-  await call(source, 'echo', { text: 'hello' })
-  await source.close()
-  expect(new Set(methods)).toEqual(new Set(['POST', 'GET', 'DELETE']))
+
+  test('sees that an abort after the end of a call cancels nothing', async () => {
+    const { source, requests } = await spied()
+    const echo = (await listed(source)).get('echo')
+    const run = new AbortController()
+    await runToEnd(echo?.call({ text: 'a' }, toolContext({ signal: run.signal })))
+    run.abort()
+    await call(source, 'echo', { text: 'b' })
+    const sent = requests.map(({ body }) => String(body))
+    expect(sent.filter((body) => body.includes('tools/call'))).toHaveLength(2)
+    expect(sent.filter((body) => body.includes('notifications/cancelled'))).toEqual([])
+  })
+
+  test('sees that a reader who leaves cancels the call', async () => {
+    const { source, requests } = await spied()
+    const count = (await listed(source)).get('count')
+    const stream = count?.call({ to: 1000 }, toolContext()) as AsyncGenerator
+    expect(await stream.next()).toMatchObject({ value: { progress: 1 } })
+    await stream.return(undefined)
+    expect(String(requests.at(-1)?.body)).toContain('notifications/cancelled')
+  })
 })
 
 test('a time without end is a long time', async () => {
