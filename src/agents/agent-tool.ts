@@ -1,8 +1,9 @@
-import type { AssistantMessage, Message } from '@ag-ui/core'
+import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
 import { createFold, type AgentEvent } from '../protocol/index.js'
 import type { Agent, Control } from './agent.js'
-import { InterruptSignal } from './asker.js'
+import { isRejected } from './chat/rejected.js'
+import { agentTree } from './checkpoint.js'
 import type { Tool, ToolContext } from './tool.js'
 
 /**
@@ -19,6 +20,7 @@ export function agentTool(agent: Agent): Tool {
   return {
     name: agent.name,
     description: agent.description,
+    shape: agentTree(agent),
     parameters: {
       type: 'object',
       properties: {
@@ -48,7 +50,6 @@ async function runAsTool(agent: Agent, request: Message, ctx: ToolContext): Prom
     // The first one announces the agent itself; its own subagents come later.
     if (event.type === 'SUBAGENT_STARTED') own ??= event.subagentRunId
     if (isText(event) && event.subagentRunId === own) said.apply(event)
-    ctx.emit(event)
   }
 }
 
@@ -59,8 +60,7 @@ function isText(
 }
 
 function resultOf(control: Control, messages: readonly Message[]): unknown {
-  if (control.type === 'interrupted') throw new InterruptSignal(control.points, control.frames)
+  if (control.type === 'cancelled') return 'Cancelled before it was finished.'
   if ('result' in control && control.result !== undefined) return control.result
-  const last = messages.findLast((message): message is AssistantMessage => message.role === 'assistant')
-  return last?.content ?? ''
+  return messages.findLast((message) => !isRejected(message))?.content ?? ''
 }

@@ -3,8 +3,8 @@ import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Asker, InterruptDefaults } from './asker.js'
-import type { Frames, Point } from './checkpoint.js'
 import type { Interrupting } from './interrupt.js'
+import type { Paused } from './resumption.js'
 
 /**
  * Anything that can take part in a conversation: an agent of the kit, of another runtime, or one written by hand. It
@@ -23,7 +23,12 @@ export interface Agent {
 
 /** How an agent hands back control. Never told by an event. */
 export type Control =
-  | { readonly type: 'done'; readonly result?: unknown }
+  | {
+      readonly type: 'done'
+      readonly result?: unknown
+      /** Calls that are left to the client, also of an earlier run. */
+      readonly pendingToolCallIds?: readonly string[]
+    }
   /** Ends this agent and every one above it. */
   | { readonly type: 'exit'; readonly result?: unknown }
   | { readonly type: 'transfer'; readonly to: string }
@@ -34,10 +39,8 @@ export type Control =
   | { readonly type: 'cancelled' }
 
 /** Stopped to ask. `frames` is all that is needed to go on from here, by address. */
-export interface Interrupted {
+export interface Interrupted extends Paused {
   readonly type: 'interrupted'
-  readonly points: readonly Point[]
-  readonly frames: Frames
 }
 
 /** A safe point to stop at: after a model has answered, after the tools it called have run. */
@@ -60,34 +63,43 @@ export interface RunContext extends Interrupting {
   readonly values: Map<string, unknown>
   /** The state shared with the client. */
   readonly state: unknown
-  /** Changes the shared state. Gives the event that tells the client, to be yielded, or nothing if nothing changed. */
-  setState(next: unknown): AgentEvent | undefined
+  /**
+   * Replaces the shared state, by value or by a function of the current one. Yield the event it gives: the client gets
+   * the difference. Throws ENCODING_ERROR, with the place, for what is not JSON.
+   */
+  readonly setState: (next: unknown) => AgentEvent
   /** What this agent saved when it was interrupted, once. Undefined when it starts afresh. */
-  takeFrame(): unknown
-  /** The interrupted points of this agent and below it, and whether any of them has its answer now. */
-  openPoints(address?: string): {
-    readonly points: readonly Point[]
-    readonly frames: Frames
-    readonly isAnswered: boolean
-  }
+  readonly takeFrame: () => unknown
+  /**
+   * What was asked at this address, and below it, and has no answer in this run: return it as `interrupted`, and run
+   * nothing there. Undefined when nothing was asked, or something was answered. Default: this agent's address.
+   */
+  readonly waitingAt: (address?: string) => Paused | undefined
   /** One below this agent who may ask: a tool call, for example. `address` must begin with this agent's. */
-  asker(address: string, defaults: InterruptDefaults): Asker
+  readonly asker: (address: string, defaults: InterruptDefaults) => Asker
   /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
-  shouldStop(at: SafePoint): boolean
-  addUsage(usage: TokenUsage): void
+  readonly shouldStop: (at: SafePoint) => boolean
+  readonly addUsage: (usage: TokenUsage) => void
+  /** An id for a tool call that no other call of the thread has: the wanted one if it is free. */
+  readonly callId: (wanted: string) => string
   /** Tells the owner of the run about something that is no failure but should not go unnoticed. */
-  report(problem: string): void
-  /** Runs another agent as part of this one, in a subagent span of its own. */
-  delegate(agent: Agent, options: DelegateOptions): AsyncGenerator<AgentEvent, Control>
+  readonly report: (problem: string) => void
+  /**
+   * Runs another agent as part of this one, in a subagent span of its own. One that waits for an answer it did not get
+   * is not run: its questions come back at once.
+   */
+  readonly delegate: (agent: Agent, options: DelegateOptions) => AsyncGenerator<AgentEvent, Control>
   readonly newId: IdSource
   readonly clock: Clock
+  /** How long what is stopped may take to clean up, in milliseconds. */
+  readonly graceMs: number
 }
 
 export interface DelegateOptions {
-  /** What makes the child's address unique below this agent's: a call id, an index. */
-  readonly segment: string
+  /** What makes the child's address unique below this agent's: a call id, an index. Several make a path. */
+  readonly segment: string | readonly string[]
   readonly messages: readonly Message[]
-  /** The call that the child answers, if any. */
+  /** The call that the child answers, if any. Then it is not offered the client's tools: it has to answer now. */
   readonly toolCallId?: string
   readonly signal?: AbortSignal
 }

@@ -3,13 +3,14 @@ import { MillraceError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
 import type { Frames, Point } from './checkpoint.js'
 import type { Answer, Interrupting, InterruptRequest } from './interrupt.js'
+import { askerKey, type Paused, type Resumption } from './resumption.js'
 import { checkAgainst, toJsonSchema } from './schema.js'
 
 /**
  * Thrown by `ctx.interrupt` to leave the asker. Not a failure: it carries the open questions to the run. Whoever
  * catches it must throw it on; one that is swallowed all the same is noticed when the asker returns.
  */
-export class InterruptSignal extends Error {
+export class InterruptSignal extends Error implements Paused {
   override readonly name = 'InterruptSignal'
   readonly points: readonly Point[]
   readonly frames: Frames
@@ -21,19 +22,9 @@ export class InterruptSignal extends Error {
   }
 }
 
-/** The answers this run was resumed with, and what the askers had saved. */
-export interface Resumption {
-  /** The run that was interrupted first. */
-  readonly originRunId: string
-  readonly answers: ReadonlyMap<string, Answer>
-  readonly points: readonly Point[]
-  /** Taken out as they are used, so that nothing is resumed twice. */
-  readonly frames: Map<string, unknown>
-}
-
 interface AskerFrame {
-  /** The answers to this asker's questions so far, in the order they were asked. */
-  readonly answers: Answer[]
+  /** The answers to this asker's questions so far, in the order they were asked; null where there is none yet. */
+  readonly answers: readonly (Answer | null)[]
   readonly state: unknown
 }
 
@@ -47,23 +38,36 @@ export interface AskerOptions {
 export type InterruptDefaults = Pick<Interrupt, 'reason' | 'toolCallId' | 'subagentRunId'>
 
 export interface Asker extends Interrupting {
-  /** The question that was asked and has no answer yet, also when the asker swallowed the signal. */
-  readonly open: InterruptSignal | undefined
+  /** All that waits for an answer, also when the asker swallowed the signal. */
+  readonly open: Paused | undefined
+  /** Adds questions of those below this asker. */
+  note(paused: Paused): void
 }
 
 /** One who may ask: a tool call or an agent. Questions are numbered by their order. */
 export function createAsker({ address, resumption, defaults }: AskerOptions): Asker {
-  const key = `${address}?`
+  const key = askerKey(address)
   const saved = resumption.frames.get(key) as AskerFrame | undefined
   resumption.frames.delete(key)
-  const answers = saved?.answers ?? []
+  const answers: (Answer | null)[] = [...(saved?.answers ?? [])]
+  const points = new Map<string, Point>()
+  let framesBelow: Frames = {}
+  let state = saved?.state ?? null
   let asked = 0
-  let open: InterruptSignal | undefined
+
+  const paused = (): Paused => {
+    const frame: AskerFrame = { answers: Array.from(answers, (answer) => answer ?? null), state }
+    return { points: [...points.values()], frames: { ...framesBelow, [key]: frame } }
+  }
 
   return {
     resumed: saved && { state: saved.state },
     get open() {
-      return open
+      return points.size > 0 ? paused() : undefined
+    },
+    note(below) {
+      for (const point of below.points) points.set(point.interrupt.id, point)
+      framesBelow = { ...framesBelow, ...below.frames }
     },
     async interrupt<Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> {
       const ordinal = asked++
@@ -73,11 +77,10 @@ export function createAsker({ address, resumption, defaults }: AskerOptions): As
         answers[ordinal] = answer
         return checkedAnswer(answer, request)
       }
-      const frame: AskerFrame = { answers, state: request.state ?? null }
-      open = new InterruptSignal([{ interrupt: describe(request, { ...defaults, id }), address }], {
-        [key]: frame,
-      })
-      throw open
+      points.set(id, { interrupt: describe(request, { ...defaults, id }), address })
+      state = request.state ?? null
+      const { points: open, frames } = paused()
+      throw new InterruptSignal(open, frames)
     },
   }
 }

@@ -52,7 +52,8 @@ const currentVersion = 1
 type Migrations = Readonly<Record<number, (old: Record<string, unknown>) => Record<string, unknown>>>
 
 /**
- * Reads a checkpoint that may come from anywhere. Throws INVALID_CHECKPOINT when it is none, or of a newer version.
+ * Reads a checkpoint that may come from anywhere, into a copy. Throws INVALID_CHECKPOINT when it is none, or of a newer
+ * version.
  * `migrations` is for tests of this function; the real ones are in the default.
  */
 export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Checkpoint {
@@ -69,19 +70,24 @@ export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Ch
   }
   const parsed = checkpointSchema.safeParse(current)
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
-  if (parsed.success) return parsed.data as Checkpoint
+  if (parsed.success) return copyOf(parsed.data as Checkpoint)
   const [issue] = parsed.error.issues
   throw invalid(`The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`)
 }
 
-/** Refuses, with the path, what would not survive being saved. */
+/** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for what would not survive. */
 export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
-  const { frames, values, state, points } = checkpoint
+  const { frames, values, state, points, agents } = checkpoint
   assertJson(frames, 'frames')
   assertJson(values, 'values')
   assertJson(state, 'state')
   assertJson(points, 'interrupts')
-  return checkpoint
+  assertJson(agents, 'agents')
+  return copyOf(checkpoint)
+}
+
+function copyOf(checkpoint: Checkpoint): Checkpoint {
+  return JSON.parse(JSON.stringify(checkpoint)) as Checkpoint
 }
 
 /** What a checkpoint of this agent can be resumed with. */
@@ -89,18 +95,18 @@ export function agentTree(agent: Agent): unknown {
   return agent.shape ?? { name: agent.name }
 }
 
-/** Throws INVALID_CHECKPOINT when the agents are not those the checkpoint was saved with. */
+/** Throws INVALID_CHECKPOINT when the agents lack something the checkpoint was saved with. They may have more. */
 export function assertSameAgents(checkpoint: Checkpoint, agent: Agent): void {
-  const difference = firstDifference(checkpoint.agents, agentTree(agent), 'agent')
+  const difference = firstLoss(checkpoint.agents, agentTree(agent), 'agent')
   if (difference !== undefined)
     throw invalid(`The agents have changed since the run was saved: ${difference}.`)
 }
 
-function firstDifference(saved: unknown, now: unknown, path: string): string | undefined {
+function firstLoss(saved: unknown, now: unknown, path: string): string | undefined {
   if (isObject(saved) && isObject(now)) {
-    for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
-      const difference = firstDifference(saved[key], now[key], `${path}.${key}`)
-      if (difference !== undefined) return difference
+    for (const [key, value] of Object.entries(saved)) {
+      const loss = firstLoss(value, now[key], `${path}.${key}`)
+      if (loss !== undefined) return loss
     }
     return undefined
   }

@@ -1,18 +1,18 @@
 import type { Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
 import type { Clock } from '../core/clock.js'
+import { toWireError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Agent, Control, DelegateOptions, RunContext, SafePoint } from './agent.js'
-import { createAsker, InterruptSignal, type Asker, type Resumption } from './asker.js'
-import type { Frames } from './checkpoint.js'
+import { createAsker, InterruptSignal, type Asker } from './asker.js'
+import { waitingAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
 
 /** What all contexts of one run share. */
 export interface RunScope {
   readonly threadId: string
   readonly runId: string
-  readonly clientTools: readonly ToolInfo[]
   readonly context: readonly Context[]
   readonly forwardedProps: unknown
   readonly values: Map<string, unknown>
@@ -20,14 +20,17 @@ export interface RunScope {
   readonly resumption: Resumption
   readonly newId: IdSource
   readonly clock: Clock
+  readonly graceMs: number
   shouldStop(at: SafePoint): boolean
   addUsage(usage: TokenUsage): void
+  callId(wanted: string): string
   report(problem: string): void
 }
 
 interface Place {
   readonly address: string
   readonly messages: readonly Message[]
+  readonly clientTools: readonly ToolInfo[]
   readonly signal: AbortSignal
   readonly subagentRunId: string | undefined
 }
@@ -49,7 +52,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     address,
     signal: place.signal,
     messages: place.messages,
-    clientTools: scope.clientTools,
+    clientTools: place.clientTools,
     context: scope.context,
     forwardedProps: scope.forwardedProps,
     values: scope.values,
@@ -64,14 +67,16 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
       resumption.frames.delete(address)
       return frame
     },
-    openPoints: (at = address) => openPoints(resumption, at),
+    waitingAt: (at = address) => waitingAt(resumption, at),
     asker: (at, defaults) => createAsker({ address: at, resumption, defaults: { ...defaults, ...tag } }),
     shouldStop: (at) => scope.shouldStop(at),
     addUsage: (usage) => scope.addUsage(usage),
+    callId: (wanted) => scope.callId(wanted),
     report: (problem) => scope.report(problem),
     delegate: (agent, options) => delegate({ scope, place, agent, options }),
     newId: scope.newId,
     clock: scope.clock,
+    graceMs: scope.graceMs,
   }
   return { ctx, asker }
 }
@@ -84,17 +89,22 @@ export async function* runInPlace(
   agent: Agent,
   { ctx, asker }: AgentPlace,
 ): AsyncGenerator<AgentEvent, Control> {
-  try {
-    const control = yield* agent.run(ctx)
-    return asker.open ? interruptedBy(asker.open) : control
-  } catch (error) {
-    if (error instanceof InterruptSignal) return interruptedBy(error)
-    throw error
-  }
+  const control = yield* withSignal(agent, ctx)
+  if (control.type === 'interrupted') asker.note(control)
+  if (asker.open) return { type: 'interrupted', ...asker.open }
+  if (control.type === 'thrown') throw control.error
+  return control
 }
 
-function interruptedBy({ points, frames }: InterruptSignal): Control {
-  return { type: 'interrupted', points, frames }
+type Thrown = { readonly type: 'thrown'; readonly error: unknown }
+
+async function* withSignal(agent: Agent, ctx: RunContext): AsyncGenerator<AgentEvent, Control | Thrown> {
+  try {
+    return yield* agent.run(ctx)
+  } catch (error) {
+    if (!(error instanceof InterruptSignal)) return { type: 'thrown', error }
+    return { type: 'interrupted', points: error.points, frames: error.frames }
+  }
 }
 
 interface Delegation {
@@ -105,8 +115,11 @@ interface Delegation {
 }
 
 async function* delegate({ scope, place, agent, options }: Delegation): AsyncGenerator<AgentEvent, Control> {
-  const { segment, messages, toolCallId, signal = place.signal } = options
-  const address = `${place.address}/${encodeURIComponent(segment)}/${encodeURIComponent(agent.name)}`
+  const { segment, toolCallId, signal = place.signal } = options
+  const path = [segment, agent.name].flat().map((part) => encodeURIComponent(part))
+  const address = [place.address, ...path].join('/')
+  const waiting = waitingAt(scope.resumption, address)
+  if (waiting) return { type: 'interrupted', ...waiting }
   // The same in the run that resumes this one, so that a client can tell that it goes on.
   const subagentRunId = `sub-${stableHash(`${scope.resumption.originRunId}\n${address}`)}`
   yield {
@@ -117,23 +130,30 @@ async function* delegate({ scope, place, agent, options }: Delegation): AsyncGen
     ...(place.subagentRunId === undefined ? {} : { parentSubagentRunId: place.subagentRunId }),
     ...(toolCallId === undefined ? {} : { parentToolCallId: toolCallId }),
   }
+  const messages = [...options.messages, ...saidBy(subagentRunId, scope.resumption)]
+  const clientTools = toolCallId === undefined ? place.clientTools : []
+  const child = createPlace(scope, { address, messages, clientTools, signal, subagentRunId })
   try {
-    const child = runInPlace(agent, createPlace(scope, { address, messages, signal, subagentRunId }))
-    const control = yield* withTag(child, subagentRunId)
-    yield {
-      type: 'SUBAGENT_FINISHED',
-      subagentRunId,
-      ...(control.type === 'interrupted'
-        ? {
-            outcome: { type: 'suspended', interruptIds: control.points.map(({ interrupt }) => interrupt.id) },
-          }
-        : {}),
-    }
+    const control = yield* withTag(runInPlace(agent, child), subagentRunId)
+    yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspension(control) }
     return control
   } catch (error) {
-    yield { type: 'SUBAGENT_ERROR', subagentRunId, message: 'The agent failed.' }
+    yield { type: 'SUBAGENT_ERROR', subagentRunId, ...toWireError(error) }
     throw error
   }
+}
+
+function suspension(control: Control) {
+  if (control.type !== 'interrupted') return {}
+  const interruptIds = control.points.map(({ interrupt }) => interrupt.id)
+  return { outcome: { type: 'suspended' as const, interruptIds } }
+}
+
+/** What a subagent has said before it was interrupted, as its own conversation has it. */
+function saidBy(subagentRunId: string, { messages }: Resumption): Message[] {
+  return messages.flatMap(({ subagentRunId: owner, ...message }) =>
+    owner === subagentRunId ? [message] : [],
+  )
 }
 
 /** Marks what a child writes as its own. Its children have marked theirs already. */
@@ -152,20 +172,5 @@ async function* withTag<R>(
     }
   } finally {
     await source.return(undefined as R)
-  }
-}
-
-/** The open questions at an address and below it, with what their askers saved. */
-function openPoints(
-  { points, frames, answers }: Resumption,
-  address: string,
-): ReturnType<RunContext['openPoints']> {
-  const isBelow = (other: string): boolean => other === address || other.startsWith(`${address}/`)
-  const below = points.filter((point) => isBelow(point.address))
-  const saved: [string, unknown][] = [...frames].filter(([key]) => isBelow(key.replace(/\?$/, '')))
-  return {
-    points: below,
-    frames: Object.fromEntries(saved) satisfies Frames,
-    isAnswered: below.some(({ interrupt }) => answers.has(interrupt.id)),
   }
 }

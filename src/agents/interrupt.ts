@@ -27,7 +27,7 @@ export interface Interrupting {
    * do not catch it. When the run is resumed, the asker runs again from its beginning, and this returns the answer.
    * Several questions in one asker are told apart by their order, which must not change.
    */
-  interrupt<Payload = unknown>(request: InterruptRequest<Payload>): Promise<Answer<Payload>>
+  readonly interrupt: <Payload = unknown>(request: InterruptRequest<Payload>) => Promise<Answer<Payload>>
   /** Set when this is not the first time: what the last question kept with `state`. */
   readonly resumed: { readonly state: unknown } | undefined
 }

@@ -1,9 +1,9 @@
 import type { ResumeEntry } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
 import type { Agent } from './agent.js'
-import type { Resumption } from './asker.js'
 import { assertSameAgents, type Checkpoint } from './checkpoint.js'
 import type { Answer } from './interrupt.js'
+import type { Resumption } from './resumption.js'
 import { checkAgainst } from './schema.js'
 
 /** What a run has to do, given what was saved and what was answered. */
@@ -37,7 +37,7 @@ export async function planResume({
   })
   assertKnown(fresh, checkpoint)
   if (!checkpoint || (checkpoint.points.length === 0 && resume.length === 0)) {
-    const resumption = { originRunId: runId, answers: new Map(), points: [], frames: new Map() }
+    const resumption = { originRunId: runId, answers: new Map(), points: [], frames: new Map(), messages: [] }
     return { type: 'start', resumption }
   }
   if (checkpoint.points.length === 0) return { type: 'nothing' }
@@ -49,7 +49,8 @@ export async function planResume({
       originRunId: checkpoint.runId,
       answers: await checkedAnswers(fresh, checkpoint),
       points: checkpoint.points,
-      frames: new Map(Object.entries(structuredClone(checkpoint.frames))),
+      frames: new Map(Object.entries(checkpoint.frames)),
+      messages: checkpoint.messages,
     },
   }
 }

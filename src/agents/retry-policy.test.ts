@@ -289,6 +289,11 @@ describe('decide', () => {
     expect(verdict).not.toHaveBeenCalled()
   })
 
+  test('an answer that came before the signal aborted counts', async () => {
+    const aborted = { ...request, signal: AbortSignal.abort('cancelled') }
+    expect(await decide(attemptOf({ answer, request: aborted }), toRetryPolicy())).toEqual({ type: 'accept' })
+  })
+
   test('the verdict sees the attempt, and what it throws passes on', async () => {
     const failure = new Error('verdict failed')
     const verdict = vi.fn((): Verdict => {

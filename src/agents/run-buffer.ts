@@ -1,3 +1,4 @@
+import { withStop } from '../core/closing.js'
 import { MillraceError } from '../core/errors.js'
 import { createQueue } from '../core/queue.js'
 import type { AgUiEvent } from '../protocol/index.js'
@@ -15,25 +16,27 @@ export interface RunBuffer {
   close(): void
   /** Somebody waits for the result: without a reader, events beyond the buffer are dropped from now on. */
   wantResult(): void
+  /** The events. Its `return()` does not wait for one that is still to come. Throws RUN_CLOSED the second time. */
   read(): AsyncGenerator<AgUiEvent, undefined>
 }
 
 export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): RunBuffer {
   const queue = createQueue<AgUiEvent>({ capacity })
+  const reader = queue[Symbol.asyncIterator]()
   let kept = 0
   let isRead = false
+  let isDone = false
   let hasDropped = false
   let wake: () => void = () => undefined
   const someoneCame = new Promise<void>((resolve) => (wake = resolve))
 
-  async function* read(): AsyncGenerator<AgUiEvent, undefined> {
-    let isDone = false
-    try {
-      for await (const event of queue) yield event
-      isDone = true
-    } finally {
-      if (!isDone) onAbandoned()
+  async function* events(): AsyncGenerator<AgUiEvent, undefined> {
+    for (;;) {
+      const step = await reader.next()
+      if (step.done === true) break
+      yield step.value
     }
+    isDone = true
     if (hasDropped)
       throw new MillraceError('RUN_CLOSED', 'Events were dropped: read the run before its result.')
     return undefined
@@ -60,7 +63,11 @@ export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): Ru
       if (isRead) throw new MillraceError('RUN_CLOSED', 'A run can be read once.')
       isRead = true
       wake()
-      return read()
+      return withStop(events(), async () => {
+        if (isDone) return
+        onAbandoned()
+        await reader.return()
+      })
     },
   }
 }

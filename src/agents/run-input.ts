@@ -27,7 +27,8 @@ export interface NormalInput extends Omit<RunFields, 'messages'> {
   readonly resume: readonly ResumeEntry[]
 }
 
-export function normalInput(request: RunRequest, newId: IdSource): NormalInput {
+/** Fills in what a request leaves out. `checkpoint` is what the run goes on from, if anything. */
+export function normalInput(request: RunRequest, newId: IdSource, checkpoint?: unknown): NormalInput {
   const fields = toFields(request, newId)
   const messages = fields.messages
   if (
@@ -37,13 +38,18 @@ export function normalInput(request: RunRequest, newId: IdSource): NormalInput {
   }
   return {
     ...fields,
-    threadId: fields.threadId ?? newId('thread'),
+    threadId: fields.threadId ?? threadOf(checkpoint) ?? newId('thread'),
     runId: fields.runId ?? newId('run'),
     messages,
     tools: fields.tools ?? [],
     context: fields.context ?? [],
     resume: fields.resume ?? [],
   }
+}
+
+function threadOf(checkpoint: unknown): string | undefined {
+  const threadId: unknown = Reflect.get(Object(checkpoint) as object, 'threadId')
+  return typeof threadId === 'string' ? threadId : undefined
 }
 
 function toFields(request: RunRequest, newId: IdSource): RunFields {

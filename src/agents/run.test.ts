@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { aborted, deferred, inputOf, play } from '../../test/support/run-agent.js'
+import { aborted, deferred, inputOf, play, settled } from '../../test/support/run-agent.js'
 import { MillraceError } from '../core/errors.js'
 import { scriptedModel } from '../models/index.js'
 import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
@@ -64,7 +64,7 @@ describe('a run', () => {
     const written: string[] = []
     const reader = run(chatty(100, written), 'Go.', { bufferSize: 4 })[Symbol.asyncIterator]()
     await reader.next()
-    await new Promise((resolve) => setTimeout(resolve, 0))
+    await settled()
     expect(written.length).toBeGreaterThan(0)
     expect(written.length).toBeLessThan(10)
     await reader.return?.()
@@ -73,7 +73,7 @@ describe('a run', () => {
   test('waits for somebody to come when nobody reads it or wants its result', async () => {
     const written: string[] = []
     const running = run(chatty(100, written), 'Go.', { bufferSize: 4 })
-    await new Promise((resolve) => setTimeout(resolve, 0))
+    await settled()
     expect(written.length).toBeLessThan(10)
     const events: AgUiEvent[] = []
     for await (const event of running) events.push(event)
@@ -92,10 +92,12 @@ describe('a run', () => {
   test('says so to a reader who comes after events were dropped', async () => {
     const running = run(chatty(10), 'Go.', { bufferSize: 4 })
     await running.result
+    const events: AgUiEvent[] = []
     const read = async (): Promise<void> => {
-      for await (const _event of running) void _event
+      for await (const event of running) events.push(event)
     }
     await expect(read()).rejects.toMatchObject({ code: 'RUN_CLOSED' })
+    expect(events).toHaveLength(4)
   })
 
   test('can be read after its result when the buffer held all of it', async () => {
@@ -174,6 +176,7 @@ describe('a reader who leaves early', () => {
 describe('an agent that fails', () => {
   test('ends the run with RUN_ERROR, in neutral words', async () => {
     const agent = agentOf(async function* () {
+      await Promise.resolve()
       yield { type: 'TEXT_MESSAGE_CHUNK', messageId: 'm1', delta: 'Wait' }
       throw new Error('password is 1234')
     })
@@ -203,11 +206,20 @@ describe('an agent that fails', () => {
 
 describe('how an agent ends', () => {
   test.each<[Control, unknown]>([
-    [{ type: 'done', result: { rain: true } }, { type: 'completed', result: { rain: true } }],
-    [{ type: 'exit', result: 'bye' }, { type: 'completed', result: 'bye' }],
+    [
+      { type: 'done', result: { rain: true } },
+      { type: 'completed', result: { rain: true } },
+    ],
+    [
+      { type: 'exit', result: 'bye' },
+      { type: 'completed', result: 'bye' },
+    ],
     [{ type: 'break' }, { type: 'completed' }],
     [{ type: 'cancelled' }, { type: 'cancelled' }],
-    [{ type: 'transfer', to: 'other' }, { type: 'failed', error: { code: 'INVALID_AGENT' } }],
+    [
+      { type: 'transfer', to: 'other' },
+      { type: 'failed', error: { code: 'INVALID_AGENT' } },
+    ],
   ])('%j is told in the outcome', async (control, expected) => {
     const agent = agentOf(async function* () {
       yield* []

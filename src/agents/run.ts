@@ -58,9 +58,14 @@ export type Outcome = Ended &
         readonly interrupts: readonly Interrupt[]
         readonly checkpoint: Checkpoint
       }
-    | { readonly type: 'cancelled' }
-    | { readonly type: 'failed'; readonly error: unknown }
+    | ({ readonly type: 'cancelled' } & Retriable)
+    | ({ readonly type: 'failed'; readonly error: unknown } & Retriable)
   )
+
+interface Retriable {
+  /** When the run was a resumed one: answer again from here, and what is done by now is not done again. */
+  readonly checkpoint?: Checkpoint
+}
 
 export interface CancelOptions {
   /** At once, after the model has answered, or after the tools it called have run. Default: at once. */
@@ -90,25 +95,25 @@ export interface Run extends AsyncIterable<AgUiEvent> {
  * const outcome = await run(agent, 'Is it raining in Oslo?').result
  */
 export function run(agent: Agent, request: RunRequest, options: RunOptions = {}): Run {
-  const { newId = randomIds, clock = systemClock, onProblem = ignore } = options
-  const input = normalInput(request, newId)
+  const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
+  const input = normalInput(request, newId, options.checkpoint)
   const controller = new AbortController()
   const release = linkAbort(options.signal, controller)
   const buffer = createRunBuffer({
     capacity: options.bufferSize ?? 256,
     onAbandoned: () => controller.abort(),
   })
-  let stopAt: SafePoint | undefined
+  const stopAt = new Set<SafePoint>()
   let isOver = false
 
   const outcome = drive({
     agent,
     input,
-    options: { ...options, newId, clock, onProblem },
+    options: { ...options, newId, clock, onProblem, graceMs },
     signal: controller.signal,
     send: (event) => buffer.push(event),
     // A run asked to stop after the model also stops after tools that were running by then.
-    shouldStop: (at) => stopAt === at || (stopAt === 'model' && at === 'tools'),
+    shouldStop: (at) => stopAt.has(at) || (at === 'tools' && stopAt.has('model')),
   }).finally(() => {
     isOver = true
     release()
@@ -125,7 +130,7 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
     cancel({ at = 'now', timeoutMs } = {}) {
       if (isOver) return false
       if (at === 'now') controller.abort()
-      else stopAt = at
+      else stopAt.add(at)
       if (at !== 'now' && timeoutMs !== undefined) {
         const forget = clock.schedule(timeoutMs, () => controller.abort())
         void outcome.finally(forget)

@@ -1,16 +1,23 @@
 import jsonpatch from 'fast-json-patch'
-import type { AgentEvent } from '../protocol/index.js'
+import { assertJson } from '../core/json.js'
+import type { AgentEvent, EventOf } from '../protocol/index.js'
 
 /** The state a run shares with its client. */
 export interface SharedState {
   readonly current: unknown
-  /** Replaces it, by value or by a function of the current one. Gives the event that tells the client. */
-  set(next: unknown): AgentEvent | undefined
+  /**
+   * Replaces it, by value or by a function of the current one. Throws ENCODING_ERROR, with the place, for what is not
+   * JSON. The event tells the run that there is a change; what the client gets is made when it is written.
+   */
+  set(next: unknown): AgentEvent
 }
 
-/** Deltas are the difference between two states, taken when one is set: never per token. */
+// Marks the events of `set`. A copy of an event keeps it.
+const change = Symbol('state-change')
+
+/** Starts from a copy: the caller's object stays as it is. */
 export function createSharedState(initial: unknown): SharedState {
-  let current = initial
+  let current = copyOf(initial)
   return {
     get current() {
       return current
@@ -18,22 +25,33 @@ export function createSharedState(initial: unknown): SharedState {
     set(next) {
       const value: unknown =
         typeof next === 'function' ? (next as (current: unknown) => unknown)(current) : next
-      const before = current
-      // As the client will have it: without what JSON drops, and not changed by whoever holds the original.
-      current = structuredJson(value)
-      if (!isContainer(before) || !isContainer(current) || Array.isArray(before) !== Array.isArray(current)) {
-        return Object.is(before, current) ? undefined : { type: 'STATE_SNAPSHOT', snapshot: current }
-      }
-      const delta = jsonpatch.compare(before, current)
-      // The library's operations are those of RFC 6902; only its type has a private one more.
-      return delta.length === 0 ? undefined : ({ type: 'STATE_DELTA', delta } as AgentEvent)
+      assertJson(value, 'state')
+      current = copyOf(value)
+      const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: current }
+      return { ...event, [change]: true }
     },
   }
 }
 
-function structuredJson(value: unknown): unknown {
-  const text = JSON.stringify(value) as string | undefined
-  return text === undefined ? null : JSON.parse(text)
+export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSHOT'> {
+  return event.type === 'STATE_SNAPSHOT' && change in event
+}
+
+/**
+ * The smallest event that brings a client from what it holds to the current state. Made when it is written, so that
+ * changes of tools that run side by side cannot overtake each other. Undefined when there is no difference.
+ */
+export function stateDifference(held: unknown, current: unknown): AgentEvent | undefined {
+  if (!isContainer(held) || !isContainer(current) || Array.isArray(held) !== Array.isArray(current)) {
+    return Object.is(held, current) ? undefined : { type: 'STATE_SNAPSHOT', snapshot: current }
+  }
+  const delta = jsonpatch.compare(held, current)
+  // The library's operations are those of RFC 6902; only its type has a private one more.
+  return delta.length === 0 ? undefined : ({ type: 'STATE_DELTA', delta } as AgentEvent)
+}
+
+function copyOf(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
 function isContainer(value: unknown): value is object {

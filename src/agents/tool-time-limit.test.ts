@@ -34,9 +34,23 @@ test('a tool that never settles fails when its time is over, and its signal abor
 
 test('a tool in time leaves nothing behind', async () => {
   const clock = manualClock()
-  const tool = defineTool({ ...basics, execute: () => 'done' }, { clock })
-  expect(await runToEnd(tool.call({}, toolContext()))).toEqual({ progress: [], result: 'done' })
+  const run = new AbortController()
+  let signal: AbortSignal | undefined
+  const tool = defineTool(
+    {
+      ...basics,
+      execute: (_, ctx) => {
+        signal = ctx.signal
+        return 'done'
+      },
+    },
+    { clock },
+  )
+  const end = await runToEnd(tool.call({}, toolContext({ signal: run.signal })))
+  expect(end).toEqual({ progress: [], result: 'done' })
   expect(clock.pending).toBe(0)
+  run.abort()
+  expect(signal?.aborted).toBe(false)
 })
 
 test('arguments that do not fit leave nothing behind either', async () => {

@@ -1,7 +1,7 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 import type { JsonSchema } from '../models/index.js'
 import type { AgentEvent } from '../protocol/index.js'
-import type { Agent, Control } from './agent.js'
+import type { Agent, Control, Interrupted } from './agent.js'
 import type { Interrupting } from './interrupt.js'
 
 /** What a tool can see and do while it runs. */
@@ -18,20 +18,23 @@ export interface ToolContext extends Interrupting {
   readonly values: Map<string, unknown>
   /** The state shared with the client. Change it with `setState`. */
   readonly state: unknown
-  /** Replaces the shared state, by value or by a function of the current one. The client gets the difference. */
-  setState(next: unknown): void
-  /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
-  emit(event: AgentEvent): void
   /**
-   * Runs an agent as part of this call, in a subagent span of its own. Pass its events to `emit`, and throw an
-   * `InterruptSignal` when it is interrupted, as `agentTool` does.
+   * Replaces the shared state, by value or by a function of the current one. The client gets the difference. Throws
+   * ENCODING_ERROR, with the place, for what is not JSON.
    */
-  delegate(
+  readonly setState: (next: unknown) => void
+  /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
+  readonly emit: (event: AgentEvent) => void
+  /**
+   * Runs an agent as part of this call, in a subagent span of its own. What it does is sent on as it is read here, and
+   * when it stops to ask, so does the tool: this throws, as `interrupt` does.
+   */
+  readonly delegate: (
     agent: Agent,
     options: { readonly messages: readonly Message[] },
-  ): AsyncGenerator<AgentEvent, Control>
+  ) => AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>>
   /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
-  exit(result?: unknown): void
+  readonly exit: (result?: unknown) => void
 }
 
 /** A tool as the loop sees it. Make one with `defineTool`. */
@@ -42,6 +45,8 @@ export interface Tool {
   readonly parameters: JsonSchema
   /** The result ends the agent: the model does not see it. */
   readonly returnDirectly?: boolean
+  /** What a saved position in this tool depends on, the agents in it for example. Must be JSON. */
+  readonly shape?: unknown
   /**
    * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
    * INVALID_TOOL_ARGUMENTS when the arguments do not fit; whatever else it throws is the tool's own failure.

@@ -15,7 +15,7 @@ export type ScriptPiece =
   | { readonly wait: PromiseLike<unknown> | ((signal: AbortSignal) => PromiseLike<unknown>) }
   | { readonly error: Error | ScriptedFailure }
 
-export type ScriptedFailure = Partial<ModelFailure> & { readonly message?: string }
+type ScriptedFailure = Partial<ModelFailure> & { readonly message?: string }
 
 /** One answer: a list of pieces, or a single text. */
 export type ScriptedAnswer = string | readonly ScriptPiece[]

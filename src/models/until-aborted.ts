@@ -3,6 +3,7 @@ export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal)
   let onAbort: (() => void) | undefined
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => {
+      // Whatever the caller gave, it is what an abort throws.
       reject(signal.reason as Error)
     }
     if (signal.aborted) onAbort()

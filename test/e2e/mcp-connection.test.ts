@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
 import { runToEnd, toolContext } from '../support/tool-context.js'
-import { deadAddress } from './loopback.js'
 import {
   bounded,
   call,
@@ -8,6 +7,7 @@ import {
   failureOf,
   listed,
   notebook,
+  spyingFetch,
   startHttp,
   toolsOf,
 } from './support-mcp-servers.js'
@@ -43,6 +43,22 @@ describe('the connection', () => {
     expect(after).not.toBe(before)
   })
 
+  test('is opened again when the server has forgotten the session, without a failed call', async () => {
+    const { env, lines } = notebook()
+    const { url } = await startHttp(env)
+    const source = toolsOf({ url })
+    const tools = await listed(source)
+    await runToEnd(tools.get('forget')?.call({}, toolContext()))
+    const echo = tools.get('echo')
+    const both = ['a', 'b'].map((text) => runToEnd(echo?.call({ text }, toolContext())))
+    expect(await Promise.all(both)).toMatchObject([{ result: 'a' }, { result: 'b' }])
+    expect(
+      lines()
+        .filter((line) => line.startsWith('echo'))
+        .sort(),
+    ).toEqual(['echo a', 'echo b'])
+  })
+
   test.each(['stdio', 'HTTP'])(
     'lost during a call over %s fails the call and does not repeat it',
     async (way) => {
@@ -71,6 +87,27 @@ describe('the connection', () => {
       code: 'TOOL_ERROR',
       message: expect.stringContaining(" was lost during the call of 'hang', ") as string,
     })
+  })
+
+  test('without a stream for notifications is replaced by one that has it', async () => {
+    const { url } = await startHttp()
+    const spy = spyingFetch()
+    let streams = 0
+    const source = toolsOf({
+      url,
+      fetch: (input, init) => {
+        if (init?.method !== 'GET') return spy.fetch(input, init)
+        streams += 1
+        // The first ends at once and asks to be opened again without delay, which then fails.
+        const headers = { 'content-type': 'text/event-stream' }
+        return Promise.resolve(new Response('retry: 1\n\n', { headers, status: streams === 1 ? 200 : 502 }))
+      },
+    })
+    const opened = () => spy.requests.filter((request) => request.includes('"initialize"')).length
+    await vi.waitFor(async () => {
+      await call(source, 'echo', { text: 'hello' })
+      expect(opened()).toBe(2)
+    }, bounded)
   })
 
   test('is left in the manner of the protocol', async () => {
@@ -109,75 +146,5 @@ describe('the connection', () => {
     run.abort(reason)
     expect(await cancelled).toBe(reason)
     expect((await other).has('echo')).toBe(true)
-  })
-})
-
-describe('a server that cannot be used', () => {
-  test('a command that does not exist', async () => {
-    const source = toolsOf({ name: 'files', command: 'no-such-command-here', args: ['--token', 'hush-hush'] })
-    expect(await failureOf(listed(source))).toMatchObject({
-      code: 'TOOL_ERROR',
-      message:
-        "MCP server 'files' (command 'no-such-command-here') cannot be started: spawn no-such-command-here ENOENT",
-    })
-  })
-
-  test('a process that ends at once is quoted, without its secrets', async () => {
-    const told: string[] = []
-    const server = {
-      ...command('broken', { API_KEY: 'hush-hush' }),
-      onStderr: (text: string) => told.push(text),
-    }
-    const failure = await failureOf(listed(toolsOf(server)))
-    expect(failure).toMatchObject({
-      code: 'TOOL_ERROR',
-      message: `MCP server (command '${process.execPath}') cannot be started: Connection closed: the key *** is not valid`,
-    })
-    expect(failure).not.toHaveProperty('cause')
-    expect(told.join('')).toBe('the key hush-hush is not valid\n')
-  })
-
-  test('a process that never answers', async () => {
-    const source = toolsOf(command('silent'), { connectTimeoutMs: 200 })
-    expect(await failureOf(listed(source))).toMatchObject({
-      message: expect.stringMatching(/cannot be started: Request timed out$/) as string,
-    })
-  })
-
-  test('an address where nothing listens', async () => {
-    const url = await deadAddress()
-    expect(await failureOf(listed(toolsOf({ name: 'search', url: `${url}?key=hush-hush` })))).toMatchObject({
-      code: 'TOOL_ERROR',
-      message: expect.stringMatching(
-        new RegExp(`^MCP server 'search' \\(${url}\\) cannot be reached: fetch failed: connect ECONNREFUSED`),
-      ) as string,
-    })
-  })
-
-  test('a server that refuses us, even if it repeats our secrets', async () => {
-    const { url } = await startHttp({ MCP_TEST_TOKEN: 'right-token' })
-    const wrong = toolsOf({ url, headers: { authorization: 'Bearer wrong-token' } })
-    const failure = await failureOf(listed(wrong))
-    expect(failure).toMatchObject({
-      message: `MCP server (${url}) cannot be reached: HTTP 401: Error POSTing to endpoint: refused: ***`,
-    })
-    const right = toolsOf({ url, headers: { authorization: 'Bearer right-token' } })
-    expect(await call(right, 'echo', { text: 'let in' })).toBe('let in')
-  })
-
-  test('a header that is none, which the runtime would quote', async () => {
-    const source = toolsOf({ url: await deadAddress(), headers: { authorization: 'Bearer hush\nhush' } })
-    const failure = await failureOf(listed(source))
-    expect(failure).toMatchObject({ code: 'TOOL_ERROR' })
-    expect(String(failure)).not.toContain('hush')
-  })
-
-  test('is tried again at the next use', async () => {
-    const { url, port, kill } = await startHttp()
-    await kill()
-    const source = toolsOf({ url })
-    expect(await failureOf(listed(source))).toMatchObject({ code: 'TOOL_ERROR' })
-    await startHttp({}, port)
-    expect(await call(source, 'echo', { text: 'at last' })).toBe('at last')
   })
 })

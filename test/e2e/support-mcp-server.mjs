@@ -18,14 +18,15 @@ function note(line) {
 
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
 
-function toolServer() {
+function toolServer(forgetSessions = () => undefined) {
   let cancelled = 0
   const server = new McpServer({ name: 'test', version: '1' })
   const tool = (name, config, handler) => server.registerTool(name, config, handler)
 
-  tool('echo', { description: 'Says it again.', inputSchema: { text: z.string() } }, ({ text: said }) =>
-    text(said),
-  )
+  tool('echo', { description: 'Says it again.', inputSchema: { text: z.string() } }, ({ text: said }) => {
+    note(`echo ${said}`)
+    return text(said)
+  })
   tool('pid', { annotations: { readOnlyHint: true } }, () => text(process.pid))
   tool('env', { inputSchema: { name: z.string() } }, ({ name }) => text(process.env[name] ?? ''))
   tool(
@@ -71,6 +72,10 @@ function toolServer() {
   tool('die', {}, () => {
     note('die')
     process.exit(1)
+  })
+  tool('forget', {}, () => {
+    forgetSessions()
+    return text('forgotten')
   })
   tool('grow', {}, () => {
     tool('grown.tool', {}, () => text('new'))
@@ -118,7 +123,7 @@ function serveHttp() {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => sessions.set(id, Promise.resolve(transport)),
     })
-    await toolServer().connect(transport)
+    await toolServer(() => sessions.clear()).connect(transport)
     return transport
   }
 

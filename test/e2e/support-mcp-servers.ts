@@ -95,6 +95,18 @@ export async function call(source: McpToolSource, name: string, args: unknown = 
   return (await runToEnd(tool?.call(args, toolContext()))).result
 }
 
+/** A fetch that notes down what it is asked for, as `POST {"method": ...}`. */
+export function spyingFetch(): { readonly fetch: typeof fetch; readonly requests: string[] } {
+  const requests: string[] = []
+  return {
+    requests,
+    fetch: (input, init) => {
+      requests.push(`${init?.method ?? ''} ${typeof init?.body === 'string' ? init.body : ''}`)
+      return fetch(input, init)
+    },
+  }
+}
+
 /** What a promise was rejected with. */
 export function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(

@@ -2,6 +2,7 @@ import type { Message, ResumeEntry, Tool as ToolInfo } from '@ag-ui/core'
 import type { Agent } from '../../src/agents/agent.js'
 import { run, type Outcome, type RunOptions } from '../../src/agents/run.js'
 import type { RunFields, RunRequest } from '../../src/agents/run-input.js'
+import { manualClock } from '../../src/core/clock.js'
 import type { AgUiEvent, EventOf } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 
@@ -121,6 +122,11 @@ export function deferred<T = void>(): Deferred<T> {
     reject = no
   })
   return { promise, resolve, reject }
+}
+
+/** Resolves after all that is ready to go on has gone on. */
+export function settled(): Promise<void> {
+  return manualClock().advance(0)
 }
 
 /** Resolves when the signal aborts. */

@@ -14,10 +14,9 @@ export interface AskOptions {
   readonly models: readonly Model[]
   readonly retry: RetryPolicy
   readonly middlewares: readonly Middleware[]
-  readonly isUsed: (toolCallId: string) => boolean
 }
 
-/** Asks until there is an answer to go on with. What a rejected attempt has shown is taken back, and the client told. */
+/** Asks until there is an answer to go on with. What an attempt has shown that came to nothing is taken back. */
 export async function* askModel(
   request: ModelRequest,
   options: AskOptions,
@@ -25,15 +24,18 @@ export async function* askModel(
   const { ctx, models, retry } = options
   let current = request
   let failure: unknown
-  for (const model of models) {
+  for (const [index, model] of models.entries()) {
     for (let attempt = 1; ; attempt++) {
       const tried = yield* tryOnce(current, { ...options, model, attempt })
       const decision = await decide(tried.attempt, retry)
       if (decision.type === 'accept') return tried.draft
       failure = failureOf(tried.attempt, decision)
+      // What a user saw of a run that was cancelled stays.
+      if (ctx.signal.aborted) throw failure
+      const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
+      yield* rejectDraft(tried.draft, reason, ctx.newId)
       if (decision.type === 'stop') throw failure
-      const isLast = model === models.at(-1)
-      if (decision.type === 'retry' || !isLast) yield* takeBack(tried, decision, options)
+      if (decision.type === 'retry' || index < models.length - 1) yield retryEvent(tried, decision, reason)
       if (decision.type !== 'retry') break
       await delay(decision.delayMs, { clock: ctx.clock, signal: ctx.signal })
       if (decision.messages) current = { ...current, messages: decision.messages }
@@ -49,15 +51,9 @@ interface Tried {
 
 async function* tryOnce(
   request: ModelRequest,
-  {
-    ctx,
-    model,
-    attempt,
-    middlewares,
-    isUsed,
-  }: AskOptions & { readonly model: Model; readonly attempt: number },
+  { ctx, model, attempt, middlewares }: AskOptions & { readonly model: Model; readonly attempt: number },
 ): AsyncGenerator<AgentEvent, Tried> {
-  const draft = new AnswerDraft({ newId: ctx.newId, isUsed })
+  const draft = new AnswerDraft(ctx)
   const tried = { attempt, model, request }
   try {
     for await (const part of around(middlewares, model, ctx)(request)) yield* draft.take(part)
@@ -107,14 +103,9 @@ function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: De
   )
 }
 
-function* takeBack(
-  { draft, attempt }: Tried,
-  decision: Decision,
-  { ctx }: AskOptions,
-): Generator<AgentEvent> {
-  const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
-  yield* rejectDraft(draft, reason, ctx.newId)
-  yield {
+/** Tells the client that what it saw of an attempt was taken back, and what is tried next. */
+function retryEvent({ draft, attempt }: Tried, decision: Decision, reason: string): AgentEvent {
+  return {
     type: 'CUSTOM',
     name: 'millrace.retry',
     value: {

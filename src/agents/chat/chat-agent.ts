@@ -57,10 +57,8 @@ export function defineAgent(options: AgentOptions): Agent {
   const { name, description = '', model, failover = [], maxIterations = 20, tools = [] } = options
   if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'An agent needs a name.')
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
-  checkTools(
-    tools.filter((tool): tool is Tool => 'call' in tool),
-    name,
-  )
+  const own = tools.filter((tool): tool is Tool => 'call' in tool)
+  checkTools(own, name)
   const config: ChatConfig = {
     ...options,
     models: [model, ...failover],
@@ -74,7 +72,11 @@ export function defineAgent(options: AgentOptions): Agent {
   return {
     name,
     description,
-    shape: { kind: 'chat', name },
+    shape: {
+      kind: 'chat',
+      name,
+      tools: Object.fromEntries(own.map((tool) => [tool.name, tool.shape ?? true])),
+    },
     run: (ctx) => runChat(config, ctx),
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
   }

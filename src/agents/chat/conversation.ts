@@ -4,50 +4,75 @@ import { isRejected } from './rejected.js'
 
 /**
  * What the model is shown: the conversation it was given and what this run adds. Cleaned once when the run starts, then
- * only appended to, so that a turn costs the same in a long conversation as in a short one.
+ * only added to, so that a turn costs the same in a long conversation as in a short one.
  */
 export interface Conversation {
+  /** As it is now: what is added later is not in it. */
   readonly messages: readonly Message[]
   add(messages: readonly Message[]): void
-  hasCall(toolCallId: string): boolean
   resultOf(toolCallId: string): ToolMessage | undefined
 }
 
-/** Calls of an answer whose tools are still at work are `openCalls`: they are not dangling. */
-export function createConversation(given: readonly Message[], openCalls: ReadonlySet<string>): Conversation {
-  const calls = new Set<string>()
+/** A conversation that was left while tools were at work. */
+export interface LeftConversation {
+  /** What the agent had added to it, whether or not it is in the history. */
+  readonly added: readonly Message[]
+  /** Calls that may have no result yet. They are not dangling: their results go right behind the answer that made them. */
+  readonly openCalls: ReadonlySet<string>
+}
+
+export function createConversation(history: readonly Message[], left?: LeftConversation): Conversation {
   const results = new Map<string, ToolMessage>()
-  const known = new Set<string>()
   const messages: Message[] = []
+  let snapshot: readonly Message[] | undefined
+  /** Where the next result of an open call goes. */
+  let gap: number | undefined
+
+  const isOpenResult = (message: Message): boolean =>
+    message.role === 'tool' && left?.openCalls.has(message.toolCallId) === true
+
   const add = (more: readonly Message[]): void => {
+    snapshot = undefined
     for (const message of more) {
-      if (known.has(message.id)) continue
-      known.add(message.id)
-      messages.push(message)
       if (message.role === 'tool') results.set(message.toolCallId, message)
-      if (message.role === 'assistant') for (const call of message.toolCalls ?? []) calls.add(call.id)
+      if (gap !== undefined && isOpenResult(message)) messages.splice(gap++, 0, message)
+      else messages.push(message)
     }
   }
-  const visible = given.every(isVisible) ? given : given.filter(isVisible)
-  const settled = visible.findIndex((message) => isOpen(message, openCalls))
-  if (settled === -1) add(repairMessages(visible))
+
+  const given = visible(left ? joined(history, left.added) : history)
+  const isHolder = (message: Message): boolean => holdsCall(message, left?.openCalls)
+  const first = left ? given.findIndex(isHolder) : -1
+  if (first === -1) add(repairMessages(given))
   else {
-    add(repairMessages(visible.slice(0, settled)))
-    add(visible.slice(settled))
+    const rest = given.filter((message, position) => position >= first && !isOpenResult(message))
+    const answer = rest.slice(0, rest.findLastIndex(isHolder) + 1)
+    add(repairMessages(given.slice(0, first)))
+    add(answer)
+    gap = messages.length
+    add(given.filter(isOpenResult))
+    add(repairMessages(rest.slice(answer.length)))
   }
   return {
-    messages,
+    get messages() {
+      return (snapshot ??= [...messages])
+    },
     add,
-    hasCall: (id) => calls.has(id),
     resultOf: (id) => results.get(id),
   }
 }
 
-/** What subagents said among themselves is theirs, and what was taken back was never said. */
-function isVisible(message: Message): boolean {
-  return message.subagentRunId === undefined && !isRejected(message)
+function joined(history: readonly Message[], added: readonly Message[]): readonly Message[] {
+  const ids = new Set(history.map(({ id }) => id))
+  return [...history, ...added.filter(({ id }) => !ids.has(id))]
 }
 
-function isOpen(message: Message, openCalls: ReadonlySet<string>): boolean {
-  return message.role === 'assistant' && message.toolCalls?.some(({ id }) => openCalls.has(id)) === true
+/** What subagents said among themselves is theirs, and what was taken back was never said. */
+function visible(messages: readonly Message[]): readonly Message[] {
+  const isVisible = (message: Message): boolean => message.subagentRunId === undefined && !isRejected(message)
+  return messages.every(isVisible) ? messages : messages.filter(isVisible)
+}
+
+function holdsCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {
+  return message.role === 'assistant' && message.toolCalls?.some(({ id }) => calls?.has(id)) === true
 }

@@ -26,8 +26,13 @@ export interface Draft {
 
 export interface DraftOptions {
   readonly newId: (prefix: string) => string
-  /** Whether a tool call id is in use already: some providers count from one in every answer. */
-  readonly isUsed: (toolCallId: string) => boolean
+  /** Gives a call an id of its own: some providers count from one in every answer. */
+  readonly callId: (wanted: string) => string
+}
+
+interface OpenableCall {
+  readonly call: ToolCall
+  isOpen: boolean
 }
 
 type Block = { readonly kind: 'text' | 'reasoning'; readonly message: AssistantMessage | ReasoningMessage }
@@ -41,15 +46,16 @@ export class AnswerDraft implements Draft {
   #block: Block | undefined
   /** The assistant message that holds the tool calls. */
   #holder: AssistantMessage | undefined
-  /** By the id the model uses. */
-  readonly #calls = new Map<string, { readonly call: ToolCall; isOpen: boolean }>()
+  readonly #calls: OpenableCall[] = []
+  /** The newest call of each id the model uses. */
+  readonly #callOf = new Map<string, OpenableCall>()
 
   constructor(options: DraftOptions) {
     this.#options = options
   }
 
   get calls(): CallRequest[] {
-    return [...this.#calls.values()].map(({ call }) => ({
+    return this.#calls.map(({ call }) => ({
       id: call.id,
       name: call.function.name,
       args: call.function.arguments,
@@ -77,7 +83,7 @@ export class AnswerDraft implements Draft {
       case 'tool-call-delta':
         return this.#callDelta(part.toolCallId, part.delta)
       case 'tool-call-end':
-        return this.#endCall(part.toolCallId, part.encryptedValue)
+        return this.#endCall(this.#callOf.get(part.toolCallId), part.encryptedValue)
       case 'finish':
         this.finishReason = part.reason
         this.usage = part.usage
@@ -87,15 +93,17 @@ export class AnswerDraft implements Draft {
 
   close(): AgentEvent[] {
     const events = this.#block ? this.#endBlock(this.#block.kind) : []
-    for (const [id, { isOpen }] of this.#calls) if (isOpen) events.push(...this.#endCall(id))
+    for (const entry of this.#calls) events.push(...this.#endCall(entry))
     return events
   }
 
   #delta(kind: Block['kind'], delta: string): AgentEvent[] {
+    // Some models begin with nothing: that is no message yet.
+    if (delta === '') return []
     const events: AgentEvent[] = []
     if (this.#block?.kind !== kind) events.push(...this.#openBlock(kind))
     const message = this.#block?.message
-    if (!message || delta === '') return events
+    if (!message) return events
     message.content = (message.content ?? '') + delta
     const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
     events.push({ type, messageId: message.id, delta })
@@ -149,10 +157,12 @@ export class AnswerDraft implements Draft {
   #startCall(modelId: string, name: string): AgentEvent[] {
     const events = this.#block ? this.#endBlock(this.#block.kind) : []
     const holder = (this.#holder ??= this.#newHolder())
-    const id = this.#options.isUsed(modelId) ? this.#options.newId('call') : modelId
+    const id = this.#options.callId(modelId)
     const call: ToolCall = { id, type: 'function', function: { name, arguments: '' } }
+    const entry = { call, isOpen: true }
     ;(holder.toolCalls ??= []).push(call)
-    this.#calls.set(modelId, { call, isOpen: true })
+    this.#calls.push(entry)
+    this.#callOf.set(modelId, entry)
     events.push({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: name, parentMessageId: holder.id })
     return events
   }
@@ -164,14 +174,13 @@ export class AnswerDraft implements Draft {
   }
 
   #callDelta(modelId: string, delta: string): AgentEvent[] {
-    const call = this.#calls.get(modelId)?.call
+    const call = this.#callOf.get(modelId)?.call
     if (!call || delta === '') return []
     call.function.arguments += delta
     return [{ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta }]
   }
 
-  #endCall(modelId: string, encryptedValue?: string): AgentEvent[] {
-    const entry = this.#calls.get(modelId)
+  #endCall(entry: OpenableCall | undefined, encryptedValue?: string): AgentEvent[] {
     if (!entry?.isOpen) return []
     entry.isOpen = false
     const { call } = entry

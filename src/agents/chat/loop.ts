@@ -6,7 +6,7 @@ import type { Control, RunContext } from '../agent.js'
 import { askModel } from './ask-model.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
-import type { Draft } from './draft.js'
+import type { CallRequest, Draft } from './draft.js'
 import { createOutput, type Output } from './output.js'
 import { runBatch, type Batch, type BatchOutcome } from './tool-batch.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
@@ -28,6 +28,8 @@ interface Chat {
   readonly added: Message[]
 }
 
+type Ending = Extract<Control, { type: 'done' | 'exit' }>
+
 /** Ask the model, run the tools it calls, ask again: until it answers without calling any. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const frame = ctx.takeFrame() as ChatFrame | undefined
@@ -40,14 +42,14 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
       const answer = yield* nextAnswer(chat, iteration)
       if (answer.calls.length === 0) return await conclude(chat, answer)
       if (ctx.shouldStop('model')) return { type: 'cancelled' }
-      batch = { calls: answer.calls, results: {}, shown: [] }
+      batch = { calls: answer.calls, clientCalls: clientCallsIn(answer.calls, chat), results: {}, shown: [] }
     }
     const outcome = yield* workOff(chat, batch)
     if (outcome.type === 'interrupted') {
       const saved: ChatFrame = { iteration, added: chat.added, batch }
       return { ...outcome, frames: { ...outcome.frames, [ctx.address]: saved } }
     }
-    if (outcome.type === 'client') return { type: 'done' }
+    if (outcome.type === 'client') return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
     if (outcome.type === 'ended') return await endWith(chat, outcome.control)
     for (const middleware of config.middlewares) await middleware.afterTools?.(ctx)
     if (ctx.shouldStop('tools')) return { type: 'cancelled' }
@@ -56,10 +58,9 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
 }
 
 async function openChat(config: ChatConfig, ctx: RunContext, frame: ChatFrame | undefined): Promise<Chat> {
-  const openCalls = new Set(frame?.batch.calls.map(({ id }) => id))
-  const conversation = createConversation(ctx.messages, openCalls)
   const added = [...(frame?.added ?? [])]
-  conversation.add(added)
+  const openCalls = new Set(frame?.batch.calls.map(({ id }) => id))
+  const conversation = createConversation(ctx.messages, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
   const output = config.output === undefined ? undefined : createOutput(config.output)
   return { config, ctx, toolbox, conversation, output, added }
@@ -71,21 +72,24 @@ function add(chat: Chat, messages: readonly Message[]): void {
 }
 
 async function* nextAnswer(chat: Chat, iteration: number): AsyncGenerator<AgentEvent, Draft> {
-  const { config, ctx, conversation, output } = chat
-  const isOver = iteration > config.maxIterations
-  if (isOver && (config.onMaxIterations === 'error' || iteration > config.maxIterations + 1)) {
-    const message = `Agent '${config.name}' called tools in each of its ${config.maxIterations} steps and did not finish.`
-    throw new MillraceError('MAX_ITERATIONS', message)
-  }
-  const answer = yield* askModel(requestFor(chat, isOver), {
+  const { config, ctx, output } = chat
+  const isLast = iteration > config.maxIterations
+  if (isLast && config.onMaxIterations === 'error') throw tooManySteps(config)
+  const answer = yield* askModel(requestFor(chat, isLast), {
     ctx,
     models: config.models,
     retry: output ? output.judging(config.retry) : config.retry,
     middlewares: config.middlewares,
-    isUsed: (id) => conversation.hasCall(id),
   })
+  // It was asked to call none.
+  if (isLast && answer.calls.length > 0) throw tooManySteps(config)
   add(chat, answer.messages)
   return answer
+}
+
+function tooManySteps({ name, maxIterations }: ChatConfig): MillraceError {
+  const message = `Agent '${name}' called tools in each of its ${maxIterations} steps and did not finish.`
+  return new MillraceError('MAX_ITERATIONS', message)
 }
 
 function requestFor({ config, ctx, toolbox, conversation, output }: Chat, isLast: boolean): ModelRequest {
@@ -115,32 +119,31 @@ function toolInfos({ tools }: Toolbox, clientTools: readonly ToolInfo[]): ToolIn
   return [...own, ...clientTools.filter(({ name }) => !tools.has(name))]
 }
 
+/** Those to the client's tools, unless the agent has one of that name itself. */
+function clientCallsIn(calls: readonly CallRequest[], { ctx, toolbox }: Chat): string[] {
+  const names = new Set(ctx.clientTools.map(({ name }) => name))
+  return calls.filter(({ name }) => names.has(name) && !toolbox.tools.has(name)).map(({ id }) => id)
+}
+
 async function* workOff(chat: Chat, batch: Batch): AsyncGenerator<AgentEvent, BatchOutcome> {
   const { config, ctx, toolbox, conversation } = chat
-  takeClientResults(batch, conversation)
-  const clientNames = new Set(ctx.clientTools.map(({ name }) => name))
-  const source = runBatch(batch, {
+  takeKnownResults(batch, conversation)
+  return yield* runBatch(batch, {
     ctx,
     tools: toolbox.tools,
     middlewares: config.middlewares,
     onToolError: config.onToolError,
     messages: conversation.messages,
-    isClientCall: ({ name }) => !toolbox.tools.has(name) && clientNames.has(name),
+    onResult: (message) => add(chat, [message]),
     onStrayError: (error) => ctx.report(`a tool failed after its call was over: ${toWireError(error).code}`),
   })
-  for (;;) {
-    const step = await source.next()
-    if (step.done === true) return step.value
-    if (step.value.type === 'TOOL_CALL_RESULT') {
-      const { messageId: id, toolCallId, content } = step.value
-      add(chat, [{ id, role: 'tool', toolCallId, content }])
-    }
-    yield step.value
-  }
 }
 
-/** A client may have answered its calls while another call waited for a person. */
-function takeClientResults(batch: Batch, conversation: Conversation): void {
+/**
+ * A client may have answered its calls while another call waited for a person. And a run that failed may have finished
+ * calls before, which are not run again.
+ */
+function takeKnownResults(batch: Batch, conversation: Conversation): void {
   for (const { id } of batch.calls) {
     const result = conversation.resultOf(id)
     if (!result || batch.results[id]) continue
@@ -151,15 +154,11 @@ function takeClientResults(batch: Batch, conversation: Conversation): void {
 
 async function conclude(chat: Chat, answer: Draft): Promise<Control> {
   const { text } = answer
-  if (!chat.output) return endWith(chat, { type: 'done', result: undefined }, text)
+  if (!chat.output) return endWith(chat, { type: 'done' }, text)
   return endWith(chat, { type: 'done', result: await chat.output.parse(text) }, text)
 }
 
-async function endWith(
-  { config, ctx }: Chat,
-  control: Extract<Control, { type: 'done' | 'exit' }>,
-  text = '',
-): Promise<Control> {
+async function endWith({ config, ctx }: Chat, control: Ending, text = ''): Promise<Control> {
   const { result } = control
   if (config.outputKey !== undefined) ctx.values.set(config.outputKey, result ?? text)
   for (const middleware of config.middlewares) await middleware.onEnd?.({ text, result }, ctx)

@@ -42,15 +42,17 @@ export function createOutput(schema: Schema): Output {
 }
 
 function tryAgain({ request }: ModelAttempt, text: string, problem: string): Verdict {
+  // Unique in the request, also the second time.
+  const id = `rejected-${request.messages.length}`
   return {
     retry: true,
     reason: 'The answer did not have the shape that was asked for.',
     delayMs: 0,
     messages: [
       ...request.messages,
-      { id: 'rejected-answer', role: 'assistant', content: text },
+      { id: `${id}-answer`, role: 'assistant', content: text },
       {
-        id: 'rejected-reason',
+        id: `${id}-reason`,
         role: 'user',
         content: `That does not fit: ${problem}. Answer again, with the JSON only.`,
       },

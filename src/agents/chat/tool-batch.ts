@@ -1,12 +1,16 @@
+import type { ToolMessage } from '@ag-ui/core'
 import { merge } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Frames, Point } from '../checkpoint.js'
+import type { Paused } from '../resumption.js'
 import type { CallRequest } from './draft.js'
-import { callAddress, runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
+import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
+import { callAddress } from './tool-session.js'
 
 /** The calls of one answer and what became of them. JSON: it waits in the checkpoint when one of them asks. */
 export interface Batch {
   readonly calls: readonly CallRequest[]
+  /** Ids of the calls that are for the client. */
+  readonly clientCalls: readonly string[]
   readonly results: Record<string, CallResult>
   /** Calls whose result has been sent. */
   readonly shown: string[]
@@ -17,12 +21,13 @@ export type BatchOutcome =
   | { readonly type: 'answered' }
   /** The result of a tool is the end of the agent, or of the whole run. */
   | { readonly type: 'ended'; readonly control: { readonly type: 'done' | 'exit'; readonly result: unknown } }
-  | { readonly type: 'interrupted'; readonly points: readonly Point[]; readonly frames: Frames }
+  | ({ readonly type: 'interrupted' } & Paused)
   /** The rest is for the client to do. */
-  | { readonly type: 'client' }
+  | { readonly type: 'client'; readonly pendingToolCallIds: readonly string[] }
 
 export interface BatchOptions extends Omit<CallOptions, 'signal'> {
-  readonly isClientCall: (call: CallRequest) => boolean
+  /** Told of every result, in the order in which they are sent. */
+  readonly onResult: (message: ToolMessage) => void
   readonly onStrayError: (error: unknown) => void
 }
 
@@ -37,13 +42,12 @@ export async function* runBatch(
   options: BatchOptions,
 ): AsyncGenerator<AgentEvent, BatchOutcome> {
   const { ctx } = options
-  const waiting = new Map<string, { points: readonly Point[]; frames: Frames }>()
-  const open = batch.calls.filter((call) => !batch.results[call.id] && !options.isClientCall(call))
+  const waiting = new Map<string, Paused>()
+  const open = batch.calls.filter(({ id }) => !batch.results[id] && !batch.clientCalls.includes(id))
   const running = open.filter((call) => {
-    const asked = ctx.openPoints(callAddress(ctx, call))
-    if (asked.points.length === 0 || asked.isAnswered) return true
-    waiting.set(call.id, asked)
-    return false
+    const asked = ctx.waitingAt(callAddress(ctx, call))
+    if (asked) waiting.set(call.id, asked)
+    return !asked
   })
   const lanes = running.map(
     (call) =>
@@ -56,6 +60,7 @@ export async function* runBatch(
   for await (const { lane, value } of merge(lanes, {
     signal: ctx.signal,
     clock: ctx.clock,
+    graceMs: ctx.graceMs,
     onStrayError: options.onStrayError,
   })) {
     if (value.type !== 'settled') {
@@ -70,7 +75,7 @@ export async function* runBatch(
     settled.add(id)
     yield* resultsInOrder(batch, options, (call) => settled.has(call.id) || !running.includes(call))
   }
-  return yield* conclude(batch, options, [...waiting.values()])
+  return yield* conclude(batch, options, waiting)
 }
 
 /** The results that may be sent now: up to the first call that is still at work. */
@@ -86,27 +91,31 @@ function* resultsInOrder(
   }
 }
 
-function* show(batch: Batch, call: CallRequest, { ctx }: BatchOptions): Generator<AgentEvent> {
+function* show(batch: Batch, call: CallRequest, { ctx, onResult }: BatchOptions): Generator<AgentEvent> {
   const result = batch.results[call.id]
   if (!result || batch.shown.includes(call.id)) return
   batch.shown.push(call.id)
+  const { content, isError } = result
+  const message: ToolMessage = { id: ctx.newId('message'), role: 'tool', toolCallId: call.id, content }
+  onResult(message)
   yield {
     type: 'TOOL_CALL_RESULT',
-    messageId: ctx.newId('message'),
+    messageId: message.id,
     toolCallId: call.id,
-    content: typeof result.content === 'string' ? result.content : [...result.content],
-    ...(result.isError === true ? { metadata: { millrace: { isError: true } } } : {}),
+    content,
+    ...(isError === true ? { metadata: { millrace: { isError: true } } } : {}),
   }
 }
 
 function* conclude(
   batch: Batch,
   options: BatchOptions,
-  waiting: readonly { points: readonly Point[]; frames: Frames }[],
+  waiting: ReadonlyMap<string, Paused>,
 ): Generator<AgentEvent, BatchOutcome> {
-  if (waiting.length > 0) {
-    const frames: Frames = Object.fromEntries(waiting.flatMap((one) => Object.entries(one.frames)))
-    return { type: 'interrupted', points: waiting.flatMap(({ points }) => points), frames }
+  if (waiting.size > 0) {
+    const paused = batch.calls.flatMap(({ id }) => waiting.get(id) ?? [])
+    const frames = Object.fromEntries(paused.flatMap((one) => Object.entries(one.frames)))
+    return { type: 'interrupted', points: paused.flatMap(({ points }) => points), frames }
   }
   for (const call of batch.calls) yield* show(batch, call, options)
   const results = batch.calls.flatMap((call) => batch.results[call.id] ?? [])
@@ -115,7 +124,8 @@ function* conclude(
   // Several results may end the agent: the last one is the one that does.
   const direct = results.findLast((result) => result.direct)?.direct
   if (direct) return { type: 'ended', control: { type: 'done', result: direct.value } }
-  return results.length < batch.calls.length ? { type: 'client' } : { type: 'answered' }
+  const pendingToolCallIds = batch.clientCalls.filter((id) => !batch.results[id])
+  return pendingToolCallIds.length > 0 ? { type: 'client', pendingToolCallIds } : { type: 'answered' }
 }
 
 function isFinal({ direct, exit }: CallResult): boolean {

@@ -1,12 +1,13 @@
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../agent.js'
-import { InterruptSignal, type Asker } from '../asker.js'
-import type { Frames, Point } from '../checkpoint.js'
+import { InterruptSignal } from '../asker.js'
 import type { Middleware, ToolCallInfo } from '../middleware.js'
+import type { Paused } from '../resumption.js'
 import { errorContent, toResultContent } from '../tool-result.js'
 import type { Tool, ToolContext } from '../tool.js'
 import type { CallRequest } from './draft.js'
+import { callAddress, createSession, type ToolSession } from './tool-session.js'
 
 /** What became of one tool call. JSON, so that it can wait in a checkpoint for its siblings. */
 export interface CallResult {
@@ -19,7 +20,7 @@ export interface CallResult {
 
 export type CallOutcome =
   | { readonly type: 'result'; readonly result: CallResult }
-  | { readonly type: 'interrupted'; readonly points: readonly Point[]; readonly frames: Frames }
+  | ({ readonly type: 'interrupted' } & Paused)
   /** For `onToolError: 'throw'`. */
   | { readonly type: 'failed'; readonly error: unknown }
 
@@ -33,44 +34,43 @@ export interface CallOptions {
   readonly messages: ToolContext['messages']
 }
 
-/** Where a tool call stands in the tree. */
-export function callAddress(ctx: RunContext, call: CallRequest): string {
-  return `${ctx.address}/${encodeURIComponent(call.name)}:${encodeURIComponent(call.id)}`
-}
-
 /** Runs one call. Yields what the tool sends while it runs; a tool that fails is an outcome, not an error. */
 export async function* runCall(
   call: CallRequest,
   options: CallOptions,
 ): AsyncGenerator<AgentEvent, CallOutcome> {
-  const { ctx, onToolError } = options
+  const { ctx, tools } = options
   const asker = ctx.asker(callAddress(ctx, call), { reason: 'tool_call', toolCallId: call.id })
-  const session = createSession(call, asker, options)
+  const session = createSession(call, { ...options, asker })
   try {
-    const value = yield* session.drain(invoke(call, session.ctx, options))
+    const value = yield* session.during(invoke(call, session, options))
     // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
-    if (asker.open) return { type: 'interrupted', points: asker.open.points, frames: asker.open.frames }
-    return { type: 'result', result: session.resultOf(value) }
+    if (asker.open) return { type: 'interrupted', ...asker.open }
+    return { type: 'result', result: resultOf(value, tools.get(call.name), session) }
   } catch (error) {
-    if (error instanceof InterruptSignal)
-      return { type: 'interrupted', points: error.points, frames: error.frames }
-    if (asker.open) return { type: 'interrupted', points: asker.open.points, frames: asker.open.frames }
-    if (options.signal.aborted) throw error
-    if (onToolError === 'throw') return { type: 'failed', error: toolError(call, error) }
-    return { type: 'result', result: { content: errorContent(error), isError: true } }
+    if (error instanceof InterruptSignal) asker.note(error)
+    return asker.open ? { type: 'interrupted', ...asker.open } : failed(call, error, options)
   }
 }
 
-function toolError(call: CallRequest, error: unknown): MillraceError {
-  if (MillraceError.isInstance(error)) return error
-  return new MillraceError('TOOL_ERROR', `Tool '${call.name}' failed: ${errorContent(error)}`, {
-    cause: error,
-  })
+function resultOf(value: unknown, tool: Tool | undefined, { ctx, exit }: ToolSession): CallResult {
+  const content = toResultContent(value, ctx.toolName)
+  const direct = tool?.returnDirectly === true ? { direct: { value: value ?? null } } : {}
+  return { content, ...direct, ...(exit ? { exit } : {}) }
+}
+
+function failed(call: CallRequest, error: unknown, { signal, onToolError }: CallOptions): CallOutcome {
+  if (signal.aborted) throw error
+  if (onToolError === 'feedback')
+    return { type: 'result', result: { content: errorContent(error), isError: true } }
+  if (MillraceError.isInstance(error)) return { type: 'failed', error }
+  const message = `Tool '${call.name}' failed: ${errorContent(error)}`
+  return { type: 'failed', error: new MillraceError('TOOL_ERROR', message, { cause: error }) }
 }
 
 async function invoke(
   call: CallRequest,
-  ctx: ToolContext,
+  session: ToolSession,
   { tools, middlewares }: CallOptions,
 ): Promise<unknown> {
   const tool = tools.get(call.name)
@@ -78,8 +78,9 @@ async function invoke(
     const known = [...tools.keys()].join(', ')
     throw new MillraceError('TOOL_ERROR', `There is no tool '${call.name}'. Tools: ${known || 'none'}.`)
   }
-  // Awaited here, so that a tool that throws at once rejects as one that throws later does.
-  let next = async ({ tool: chosen, args }: ToolCallInfo): Promise<unknown> => await chosen.call(args, ctx)
+  const { ctx } = session
+  let next = async ({ tool: chosen, args }: ToolCallInfo): Promise<unknown> =>
+    valueOf(await chosen.call(args, ctx), session)
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.tool) continue
     const inner = next
@@ -98,84 +99,20 @@ function parseArgs({ name, args }: CallRequest): unknown {
   }
 }
 
-/** One tool at work: its context, and the events it sends while the agent waits for it. */
-function createSession(call: CallRequest, asker: Asker, { ctx, signal, tools, messages }: CallOptions) {
-  const events: AgentEvent[] = []
-  let wake: () => void = () => undefined
-  let exit: { value: unknown } | undefined
-  const emit = (event: AgentEvent): void => {
-    events.push(event)
-    wake()
-  }
-  const toolContext: ToolContext = {
-    threadId: ctx.threadId,
-    runId: ctx.runId,
-    toolCallId: call.id,
-    toolName: call.name,
-    signal,
-    messages,
-    values: ctx.values,
-    get state() {
-      return ctx.state
-    },
-    setState(next) {
-      const event = ctx.setState(next)
-      if (event) emit(event)
-    },
-    emit,
-    exit: (result) => {
-      exit = { value: result ?? null }
-    },
-    interrupt: (request) => asker.interrupt(request),
-    resumed: asker.resumed,
-    delegate: (agent, options) =>
-      ctx.delegate(agent, { ...options, segment: `${call.name}:${call.id}`, toolCallId: call.id, signal }),
-  }
-
-  return {
-    ctx: toolContext,
-    /** Waits for the tool, and for the generator it may have returned, and yields what it sends meanwhile. */
-    async *drain(running: Promise<unknown>): AsyncGenerator<AgentEvent, unknown> {
-      const value = yield* settle(running)
-      if (!isGenerator(value)) return value
-      let isDone = false
-      try {
-        for (;;) {
-          // What `settle` waits for is what it returns.
-          const step = (yield* settle(value.next())) as IteratorResult<unknown, unknown>
-          isDone = step.done === true
-          if (isDone) return step.value
-          yield progressEvent(call, step.value)
-        }
-      } finally {
-        if (!isDone) await value.return(undefined)
-      }
-    },
-    resultOf(value: unknown): CallResult {
-      const content = toResultContent(value, call.name)
-      const direct = tools.get(call.name)?.returnDirectly === true
-      return { content, ...(direct ? { direct: { value: value ?? null } } : {}), ...(exit ? { exit } : {}) }
-    },
-  }
-
-  async function* settle(pending: Promise<unknown>): AsyncGenerator<AgentEvent, unknown> {
-    let isSettled = false
-    const settled = pending.then(
-      () => (isSettled = true),
-      () => (isSettled = true),
-    )
-    void settled.then(() => wake())
+/** What a tool returns; one that is a generator yields its progress first, at the pace of the reader. */
+async function valueOf(value: unknown, { ctx, send }: ToolSession): Promise<unknown> {
+  if (!isGenerator(value)) return value
+  let isDone = false
+  try {
     for (;;) {
-      yield* events.splice(0)
-      // Read again: the tool may have settled while its events were on their way.
-      if (isSettled as boolean) break
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        if (isSettled || events.length > 0) resolve()
-      })
+      const step = await value.next()
+      isDone = step.done === true
+      if (isDone) return step.value
+      const isTaken = await send(progressEvent(ctx, step.value))
+      if (!isTaken) return undefined
     }
-    yield* events.splice(0)
-    return pending
+  } finally {
+    if (!isDone) await value.return(undefined)
   }
 }
 
@@ -184,12 +121,12 @@ function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> 
 }
 
 /** What a tool yields on its way is shown as an activity beside the call. */
-function progressEvent(call: CallRequest, progress: unknown): AgentEvent {
+function progressEvent({ toolCallId, toolName }: ToolContext, progress: unknown): AgentEvent {
   const isObject = typeof progress === 'object' && progress !== null && !Array.isArray(progress)
   return {
     type: 'ACTIVITY_SNAPSHOT',
-    messageId: `${call.id}:progress`,
+    messageId: `${toolCallId}:progress`,
     activityType: 'tool-progress',
-    content: { toolCallId: call.id, toolName: call.name, ...(isObject ? progress : { message: progress }) },
+    content: { toolCallId, toolName, ...(isObject ? progress : { message: progress }) },
   }
 }

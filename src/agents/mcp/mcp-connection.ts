@@ -1,8 +1,8 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { CallToolResult, Progress, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
-import { isSignOfLife, serverError } from './mcp-error.js'
+import { isRequestFailure, isSignOfLife, serverError } from './mcp-error.js'
 import type { McpServer } from './mcp-server.js'
-import { createToolList } from './mcp-tool-list.js'
+import { createToolList, type McpToolList } from './mcp-tool-list.js'
 import { createTransport } from './mcp-transport.js'
 
 /** One open connection to a server. Rejects with what the SDK throws. */
@@ -25,14 +25,14 @@ export interface McpCall {
 export interface ConnectOptions {
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
-  /** Called when the connection is over, for whatever reason. */
-  readonly onClosed: () => void
+  /** Called when the connection has ended or is no longer good for new work. More than once, maybe. */
+  readonly onUnfit: () => void
 }
 
 /** Starts or reaches a server. Rejects with TOOL_ERROR, which says why not. Loads the MCP SDK, which is large. */
 export async function openConnection(
   server: McpServer,
-  { timeoutMs, connectTimeoutMs, onClosed }: ConnectOptions,
+  { timeoutMs, connectTimeoutMs, onUnfit }: ConnectOptions,
 ): Promise<McpConnection> {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
   const { CallToolResultSchema, ToolListChangedNotificationSchema } =
@@ -41,7 +41,7 @@ export async function openConnection(
   const client = new Client({ name: 'millrace', version: '1' })
   const tools = createToolList(client, timeoutMs)
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => tools.forget())
-  client.onclose = onClosed
+  client.onclose = onUnfit
   try {
     await client.connect(way.transport, { timeout: connectTimeoutMs })
   } catch (error) {
@@ -49,7 +49,7 @@ export async function openConnection(
     // Why a process ended is rarely said by anyone but itself.
     throw serverError(server, `cannot be ${verb}`, error, way.lastWords())
   }
-  if (!way.reportsLoss) closeWhenDead(client, () => tools.forget())
+  if (!way.reportsLoss) client.onerror = reactToLoss(client, tools, onUnfit)
 
   return {
     listTools: () => tools.get(),
@@ -71,19 +71,24 @@ export async function openConnection(
 }
 
 /**
- * Over HTTP an error may mean that the server is gone, and with it the streams that would bring its answers; the SDK
- * would wait for them until they time out. So ask for a sign of life. Notifications may have been lost as well.
+ * What to do about errors over HTTP. The SDK reports broken streams, but lets the calls whose answers they were to bring
+ * wait until they time out. So when it does, the server is asked for a sign of life.
  */
-function closeWhenDead(client: Client, forgetTools: () => void): void {
+function reactToLoss(client: Client, tools: McpToolList, onUnfit: () => void): (error: Error) => void {
   let isAsking = false
-  client.onerror = () => {
-    forgetTools()
+  return (error) => {
+    // Whoever sent a request that failed is told so anyway.
+    if (isRequestFailure(error)) return
+    // A notification may have been lost.
+    tools.forget()
+    // There will be none any more; a new connection would have them.
+    if (error.message.startsWith('Maximum reconnection attempts')) onUnfit()
     if (isAsking) return
     isAsking = true
     client
       .ping()
-      .catch(async (error: unknown) => {
-        if (!isSignOfLife(error)) await client.close()
+      .catch(async (failure: unknown) => {
+        if (!isSignOfLife(failure)) await client.close()
       })
       .finally(() => {
         isAsking = false

@@ -2,7 +2,7 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
 import { MillraceError } from '../../core/errors.js'
-import { callError, isSessionLost, isSignOfLife, serverError } from './mcp-error.js'
+import { callError, isRequestFailure, isSessionLost, isSignOfLife, serverError } from './mcp-error.js'
 
 const server = { name: 'x', url: 'http://a/mcp', headers: { authorization: 'Bearer hush-hush' } }
 
@@ -68,4 +68,12 @@ test.each([
   [new TypeError('fetch failed'), false],
 ])('%s says whether the server lives', (error, lives) => {
   expect(isSignOfLife(error)).toBe(lives)
+})
+
+test.each([
+  [new StreamableHTTPError(500, ''), true],
+  [new TypeError('fetch failed'), true],
+  [new Error('SSE stream disconnected: TypeError: terminated'), false],
+])('%s says whether one request failed', (error, isOne) => {
+  expect(isRequestFailure(error)).toBe(isOne)
 })

@@ -30,6 +30,11 @@ export function isSessionLost(error: unknown): boolean {
   return code === 404 || code === 400
 }
 
+/** Whether it is about one HTTP request: a status, or a network that does not carry it. */
+export function isRequestFailure(error: unknown): boolean {
+  return error instanceof TypeError || codeOf(error) !== undefined
+}
+
 /** Whether the server answered, though with an error, or is only slow. */
 export function isSignOfLife(error: unknown): boolean {
   const code = codeOf(error)

@@ -14,40 +14,69 @@ export interface McpLink {
   close(): Promise<void>
 }
 
+interface Shared {
+  readonly connection: Promise<McpConnection>
+  users: number
+}
+
 /** Makes a link. Nothing is started or sent before the first use. */
-export function createLink(server: McpServer, options: Omit<ConnectOptions, 'onClosed'>): McpLink {
-  let current: Promise<McpConnection> | undefined
+export function createLink(server: McpServer, options: Omit<ConnectOptions, 'onUnfit'>): McpLink {
+  /** The one that new work is given to. */
+  let current: Shared | undefined
+  /** That one, and those which still have work to finish. */
+  const opened = new Set<Shared>()
   let isClosed = false
 
-  function connect(): Promise<McpConnection> {
-    if (isClosed)
-      return Promise.reject(new MillraceError('TOOL_ERROR', `${describeServer(server)} has been closed.`))
-    if (current !== undefined) return current
-    const forget = () => {
-      if (current === mine) current = undefined
+  function open(): Shared {
+    if (isClosed) throw new MillraceError('TOOL_ERROR', `${describeServer(server)} has been closed.`)
+    const retireThis = () => retire(shared)
+    const connection = openConnection(server, { ...options, onUnfit: retireThis })
+    const shared: Shared = { connection, users: 0 }
+    connection.catch(retireThis)
+    opened.add(shared)
+    return shared
+  }
+
+  /** No new work for this one. It is closed when what goes on has ended. */
+  function retire(shared: Shared): void {
+    if (current === shared) current = undefined
+    if (shared.users === 0 && opened.delete(shared)) void close(shared)
+  }
+
+  async function attempt<T>(work: (connection: McpConnection) => Promise<T>): Promise<T> {
+    const shared = (current ??= open())
+    shared.users += 1
+    try {
+      return await work(await shared.connection)
+    } catch (error) {
+      if (isSessionLost(error)) retire(shared)
+      throw error
+    } finally {
+      shared.users -= 1
+      if (current !== shared) retire(shared)
     }
-    const mine: Promise<McpConnection> = openConnection(server, { ...options, onClosed: forget })
-    mine.catch(forget)
-    current = mine
-    return mine
   }
 
   return {
     async use(work) {
-      const connection = await connect()
       try {
-        return await work(connection)
+        return await attempt(work)
       } catch (error) {
         if (!isSessionLost(error)) throw error
-        await connection.close()
-        return work(await connect())
+        return attempt(work)
       }
     },
     async close() {
       isClosed = true
-      // Who waits for the connection gets the error.
-      const connection = await current?.catch(() => undefined)
-      await connection?.close()
+      current = undefined
+      await Promise.all([...opened].map(close))
+      opened.clear()
     },
   }
+}
+
+async function close({ connection }: Shared): Promise<void> {
+  // Who waits for the connection gets the error.
+  const opened = await connection.catch(() => undefined)
+  await opened?.close()
 }

@@ -42,9 +42,11 @@ describe('messages', () => {
   test('do not repeat secrets', () => {
     const command = { command: 'a', env: { KEY: 'hush', LANG: 'en' } }
     expect(hideSecrets('bad key hush, hushhush, when', command)).toBe('bad key ***, ******, when')
-    const url = { url: 'http://me:p%40ss@a?token=quiet', headers: { authorization: 'Bearer silent-night' } }
-    expect(hideSecrets('silent-night, p@ss, p%40ss, quiet, Bearer silent-night', url)).toBe(
-      '***, ***, ***, ***, ***',
+    const headers = { authorization: 'Bearer silent-night' }
+    expect(hideSecrets('Bearer silent-night is not silent-night', { url: 'http://a', headers })).toBe(
+      '*** is not ***',
     )
+    const url = 'http://me:p%zzw@a?key=quiet&token=q%2Bqq'
+    expect(hideSecrets('p%zzw, quiet, q+qq, q%2Bqq, token', { url })).toBe('***, ***, ***, ***, token')
   })
 })

@@ -9,7 +9,10 @@ export interface McpCommand {
   /** Added to the few harmless variables (PATH, HOME, ...) that are passed on. Not shown in messages. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Gets what the server writes to its standard error. The last of it also appears when the server fails to start. */
+  /**
+   * Gets what the server writes to its standard error; the last of it also appears when the server fails to start.
+   * Must not throw.
+   */
   readonly onStderr?: (text: string) => void
   readonly url?: undefined
 }
@@ -56,8 +59,9 @@ export function hideSecrets(text: string, server: McpServer): string {
 function secretsOf(server: McpServer): string[] {
   const values = Object.values((server.url === undefined ? server.env : server.headers) ?? {})
   if (server.url !== undefined) {
-    const { password, searchParams } = new URL(server.url)
-    values.push(password, decodeURIComponent(password), ...searchParams.values())
+    const { password, search, searchParams } = new URL(server.url)
+    const written = search.split('&').map((pair) => pair.slice(pair.indexOf('=') + 1))
+    values.push(password, ...written, ...searchParams.values())
   }
   return (
     values

@@ -1,6 +1,6 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 
-/** About how many tokens a message takes. Must be at least 0 and, for texts put together, no more than for each apart. */
+/** About how many tokens a message takes: at least 0, and for two texts put together no more than for both apart. */
 export type EstimateTokens = (message: Message) => number
 
 const tokensOfMedia = 1_000

@@ -29,6 +29,7 @@ function cut(letters: string, keepTokens: number, from = 0): string {
 describe('the kept part', () => {
   test.each([
     ['is as much as fits', 'ututut', 2, 'utut|ut'],
+    ['leaves out a single message', 'ututut', 5, 'u|tutut'],
     ['is all when all fits', 'ututut', 6, '|ututut'],
     ['is the last message when nothing fits', 'utu', 0, 'ut|u'],
     ['begins behind results rather than with them', 'uAaAau', 2, 'uAaAa|u'],

@@ -8,8 +8,8 @@ import type { Tool, ToolContext } from '../tool.js'
 import { offloadResults, type OffloadResultsOptions } from './offload-results.js'
 import { memoryResultStore } from './result-store.js'
 
-/** All that the middleware and its tool need of the context. */
-const toolContext = { toolName: 'query' } as ToolContext
+/** Neither the middleware nor its tool needs anything of the context. */
+const toolContext = {} as ToolContext
 
 function defineQuery(definition: Partial<Tool> = {}): Tool {
   return { ...defineTool({ name: 'query', description: 'Queries.', execute: () => 'unused' }), ...definition }
@@ -129,6 +129,12 @@ describe('a result that is too long', () => {
     const store = { put: () => Promise.reject(failure), get: () => Promise.resolve(undefined) }
     await expect(offload(long, { store })).rejects.toBe(failure)
   })
+})
+
+test('a limit below the usual preview makes it shorter', async () => {
+  const call = { toolCallId: 'c1', tool: defineQuery(), args: {} }
+  const result = await offloadResults({ maxChars: 2 }).tool?.(call, () => Promise.resolve(long), toolContext)
+  expect(result).toMatch(/<beginning>\n0\n<\/beginning>\n<end>\n9\n<\/end>$/)
 })
 
 test('the error of a tool passes', async () => {

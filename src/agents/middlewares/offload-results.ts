@@ -24,19 +24,21 @@ export interface OffloadResultsOptions {
  * Media stay in the result. Results of `returnDirectly` tools stay whole, since no model sees them.
  *
  * @example
- * const agent = defineAgent({ name: 'analyst', model, tools: [query], middlewares: [offloadResults({ maxChars: 20_000 })] })
+ * const offload = offloadResults({ maxChars: 20_000 })
+ * const agent = defineAgent({ name: 'analyst', model, tools: [query], middlewares: [offload] })
  */
 export function offloadResults(options: OffloadResultsOptions = {}): Middleware {
-  const { maxChars = 50_000, previewChars = 4_000, store = memoryResultStore(), newId = randomIds } = options
+  const { maxChars = 50_000, store = memoryResultStore(), newId = randomIds } = options
+  const { previewChars = Math.min(4_000, maxChars) } = options
   checkNumber('maxChars', maxChars, { min: 1, isInteger: true })
   checkNumber('previewChars', previewChars, { max: maxChars, isInteger: true })
   const readResult = readResultTool(store, maxChars)
   return {
     onStart: ({ tools }) => ({ tools: [...tools, readResult] }),
-    async tool(call, next, ctx) {
+    async tool(call, next) {
       const result = await next(call)
       if (call.tool.returnDirectly === true || call.tool.name === readResultName) return result
-      const content = toResultContent(result, ctx.toolName)
+      const content = toResultContent(result, call.tool.name)
       const text = contentToText(content)
       if (text.length <= maxChars) return result
       // Call ids alone can be guessed, and come again in other threads.

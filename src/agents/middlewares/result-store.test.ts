@@ -31,11 +31,11 @@ test('keeps the newest even when it alone has no room', async () => {
 })
 
 test('a key that is put again counts once', async () => {
-  const store = memoryResultStore({ maxChars: 4 })
+  const store = memoryResultStore({ maxChars: 10 })
   await store.put('a', '1234')
-  await store.put('a', '12')
-  await store.put('b', '12')
-  expect(await store.get('a')).toBe('12')
+  await store.put('a', '5678')
+  await store.put('b', '123456')
+  expect(await store.get('a')).toBe('5678')
 })
 
 test('refuses a size that is none', () => {

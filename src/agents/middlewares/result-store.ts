@@ -12,7 +12,7 @@ export interface MemoryResultStoreOptions {
   readonly maxChars?: number
 }
 
-/** Keeps results in memory, until the process ends or there is no room: the oldest go first, the newest always stays. */
+/** Keeps results in memory, until the process ends or the room does: the oldest go first, the newest always stays. */
 export function memoryResultStore({ maxChars = 20_000_000 }: MemoryResultStoreOptions = {}): ResultStore {
   checkNumber('maxChars', maxChars)
   const texts = new Map<string, string>()

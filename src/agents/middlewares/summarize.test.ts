@@ -151,22 +151,32 @@ describe('a conversation that is too long', () => {
     expect(ids(got)).toEqual(['result:summary', 'u1'])
   })
 
-  test('is cut piece by piece when it is too long for one call', async () => {
-    const agent = setUp({ ...options, inputTokens: 80 })
+  test('is cut piece by piece when it is too long for one call, in which the prompt counts too', async () => {
+    const agent = setUp({ ...options, inputTokens: 80, prompt: prompt.padEnd(80) })
     await agent.ask(texts('m', 30))
     const calls = agent.summaryCalls()
     expect(calls.length).toBeGreaterThan(3)
-    for (const { messages } of calls) expect(messages[0]?.content?.length).toBeLessThanOrEqual(4 * 80)
+    for (const { messages } of calls) expect(messages[0]?.content?.length).toBeLessThanOrEqual(4 * 60)
     expect(calls.at(-1)?.messages[0]?.content).toContain(`Summary ${calls.length - 1}.`)
   })
 
   test('passes on as it is when there is nothing to cut', async () => {
     const agent = setUp()
-    const { request } = await agent.ask([{ id: 'u1', role: 'user', content: 'x'.repeat(1_000) }])
+    const page: Message = { id: 'u1', role: 'user', content: 'x'.repeat(1_000) }
+    const { request } = await agent.ask([{ id: 's', role: 'system', content: 'Be brief.' }, page])
     expect(agent.asked).toEqual([request])
   })
 
-  test('asks for the summary with nothing of the request but its signal and how the provider treats the data', async () => {
+  test('keeps its summary when there is nothing more to cut', async () => {
+    const agent = setUp()
+    const page: Message = { id: 'u1', role: 'user', content: 'x'.repeat(1_000) }
+    await agent.ask([...texts('m', 3), page])
+    const { got } = await agent.ask([...texts('m', 3), page])
+    expect(agent.summaryCalls()).toHaveLength(1)
+    expect(ids(got)).toEqual(['m2:summary', 'u1'])
+  })
+
+  test('asks for the summary with the signal and the provider options of the request alone', async () => {
     const agent = setUp()
     const providerOptions = { openai: { store: false } }
     const tools = [{ name: 'book', description: 'Books.' }]
@@ -229,6 +239,12 @@ describe('a summary', () => {
     await agent.ask(texts('m', 11))
     const { request } = await agent.ask(texts('other', 3))
     expect(agent.asked.at(-1)).toEqual(request)
+    agent.values.set('millrace:summary:root', { upTo: 's', text: 'Nothing.' })
+    const { request: shifted } = await agent.ask([
+      { id: 's', role: 'system', content: 'Be brief.' },
+      text('m0'),
+    ])
+    expect(agent.asked.at(-1)).toEqual(shifted)
     const { request: elsewhere } = await agent.ask(texts('m', 10), {}, 'root/helper')
     expect(agent.asked.at(-1)).toEqual(elsewhere)
   })
@@ -350,7 +366,7 @@ test('an estimate of the user’s own is used for all', async () => {
   expect(ids(got)).toEqual(['m2:summary', 'm3'])
 })
 
-test('by default the limit is 120,000 tokens, of which a quarter is kept and an eighth is for the user’s words', async () => {
+test('by default the limit is 120,000 tokens, a quarter to keep, an eighth for the user’s words', async () => {
   const agent = setUp({})
   const page = (id: string): Message => ({ id, role: 'user', content: id.padEnd(20_000, 'x') })
   const pages = Array.from({ length: 25 }, (_, index) => page(`p${index}`))

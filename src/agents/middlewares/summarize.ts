@@ -18,7 +18,7 @@ export interface SummarizeHistoryOptions {
   readonly keepTokens?: number
   /** How much of the user's own words is kept of the rest, the newest first: an eighth of `maxTokens` unless told. */
   readonly userTokens?: number
-  /** The most a call for a summary is given. What is longer is summarized in pieces. Half of `maxTokens` unless told. */
+  /** The most that one summary call is given; more is summarized in pieces: half of `maxTokens` unless told. */
   readonly inputTokens?: number
   /** What the model that summarizes is told to do. */
   readonly prompt?: string

@@ -52,6 +52,14 @@ test('what is too long for one call is summarized piece by piece', async () => {
   expect(asked[1]).toContain('<summary>\nA.\n</summary>')
 })
 
+test('a summary of before that is too long itself is still gone on with', async () => {
+  const { summary, asked } = await write([user('one'), user('two')], ['Short.'], {
+    previous: 'x'.repeat(2_000),
+  })
+  expect(summary).toBe('Short.')
+  expect(asked[1]).toBe('<summary>\nShort.\n</summary>\n\n<conversation>\nUser: two\n</conversation>')
+})
+
 test('messages that say nothing need no call', async () => {
   const reasoning: Message = { id: 'r', role: 'reasoning', content: 'hm' }
   expect(await write([reasoning], ['unused'])).toEqual({ summary: 'Nothing was said.', asked: [] })
@@ -81,9 +89,12 @@ describe('a summary that is of no use fails', () => {
 })
 
 test('no call gets too much, and nothing is left out or told twice', async () => {
-  const contents = fc.array(fc.string({ unit: fc.constantFrom('a', '語', '😀'), maxLength: 300 }), {
-    minLength: 1,
-  })
+  const contents = fc.array(
+    fc.string({ unit: fc.constantFrom('a', '語', '😀'), maxLength: 300, size: 'max' }),
+    {
+      minLength: 1,
+    },
+  )
   await fc.assert(
     fc.asyncProperty(contents, fc.integer({ min: 200, max: 400 }), async (texts, inputTokens) => {
       const messages = texts.map(user)

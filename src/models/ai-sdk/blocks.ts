@@ -7,9 +7,7 @@ type Kind = 'text' | 'reasoning'
 
 interface Block {
   readonly kind: Kind
-  /** What the provider has begun and not ended. OpenAI may end the parts of a summary only after the last one. */
-  readonly ids: Set<string>
-  lastId: string
+  readonly id: string
   hasText: boolean
   metadata: ProviderOptions | undefined
 }
@@ -22,8 +20,8 @@ export interface Blocks {
 }
 
 /**
- * At most one block is open: one of the other kind ends it, one of the same kind joins it as a new paragraph. The last
- * metadata that the provider gives for a block becomes its encrypted value.
+ * At most one block is open: the next one ends it. The last metadata that the provider gives for a block becomes its
+ * encrypted value. A block without a word is not told, unless it is reasoning that is only told encrypted.
  */
 export function createBlocks(): Blocks {
   let open: Block | undefined
@@ -31,49 +29,40 @@ export function createBlocks(): Blocks {
   function close(): ModelPart[] {
     const block = open
     open = undefined
-    return block === undefined ? [] : endOf(block)
+    if (block === undefined) return []
+    const end = { type: `${block.kind}-end`, ...toEncryptedValue(block.metadata) } as const
+    return block.hasText || (block.kind === 'reasoning' && 'encryptedValue' in end) ? [end] : []
   }
 
-  function enter({ kind, id }: { kind: Kind; id: string }, out: ModelPart[]): Block {
-    if (open?.kind === kind) {
-      open.ids.add(id)
-      return open
-    }
-    out.push(...close())
-    return (open = { kind, ids: new Set([id]), lastId: id, hasText: false, metadata: undefined })
+  function enter({ kind, id }: { kind: Kind; id: string }, parts: ModelPart[]): Block {
+    if (open?.kind === kind && open.id === id) return open
+    parts.push(...close())
+    return (open = { kind, id, hasText: false, metadata: undefined })
   }
 
-  function leave(kind: Kind, { id, providerMetadata }: BlockPart): ModelPart[] {
-    const block = open
-    if (block?.kind !== kind || !block.ids.delete(id)) {
-      // Something else has ended it. Only what is still news is told: reasoning may stand there encrypted alone.
-      return kind === 'reasoning' && providerMetadata !== undefined
-        ? [...close(), { type: 'reasoning-end', ...toEncryptedValue(providerMetadata) }]
-        : []
+  function end(kind: Kind, { id, providerMetadata }: BlockPart): ModelPart[] {
+    if (open?.kind === kind && open.id === id) {
+      open.metadata = providerMetadata ?? open.metadata
+      return close()
     }
-    block.metadata = providerMetadata ?? block.metadata
-    return block.ids.size === 0 ? close() : []
+    // Another has ended it already. What is still to tell of reasoning stands alone.
+    const encrypted = kind === 'reasoning' ? toEncryptedValue(providerMetadata) : {}
+    return 'encryptedValue' in encrypted ? [...close(), { type: 'reasoning-end', ...encrypted }] : []
   }
 
   return {
     close,
     step(part) {
       const kind = part.type.startsWith('text') ? 'text' : 'reasoning'
-      if (part.type === 'text-end' || part.type === 'reasoning-end') return leave(kind, part)
-      const out: ModelPart[] = []
-      const block = enter({ kind, id: part.id }, out)
+      if (part.type === 'text-end' || part.type === 'reasoning-end') return end(kind, part)
+      const parts: ModelPart[] = []
+      const block = enter({ kind, id: part.id }, parts)
       block.metadata = part.providerMetadata ?? block.metadata
-      if (!('delta' in part) || part.delta === '') return out
-      if (block.hasText && block.lastId !== part.id) out.push({ type: `${kind}-delta`, delta: '\n\n' })
-      block.hasText = true
-      block.lastId = part.id
-      out.push({ type: `${kind}-delta`, delta: part.delta })
-      return out
+      if ('delta' in part && part.delta !== '') {
+        block.hasText = true
+        parts.push({ type: `${kind}-delta`, delta: part.delta })
+      }
+      return parts
     },
   }
-}
-
-function endOf({ kind, hasText, metadata }: Block): ModelPart[] {
-  const end = { type: `${kind}-end`, ...toEncryptedValue(metadata) } as const
-  return hasText || (kind === 'reasoning' && 'encryptedValue' in end) ? [end] : []
 }

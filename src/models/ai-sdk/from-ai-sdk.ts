@@ -61,20 +61,15 @@ async function* readAnswer(
   source: Source,
   stop: AbortController,
 ): AsyncGenerator<ModelPart, void> {
-  const { provider, onWarning, clock } = source
-  const { modelId: model } = source.model
   const { signal } = stop
-  const fail = (error: unknown, isAnswering: boolean) => {
-    signal.throwIfAborted()
-    return toModelError(error, { name: `${provider} ${model}`, isAnswering, clock })
-  }
-  const toError = (error: unknown) => fail(error, true)
-  const answer = createAnswer({ labels: { provider, model }, onWarning, toError })
+  const toError = createToError(source, signal)
+  const labels = { provider: source.provider, model: source.model.modelId }
+  const answer = createAnswer({ labels, onWarning: source.onWarning, toError })
   const release = linkAbort(request.signal, stop)
   try {
     const opening = openStream(request, { ...source, signal })
     const reader = await untilAborted(opening, signal).catch((error: unknown) => {
-      throw fail(error, false)
+      throw toError(error, false)
     })
     for (;;) {
       let parts: ModelPart[]
@@ -95,6 +90,15 @@ async function* readAnswer(
   } finally {
     release()
     stop.abort()
+  }
+}
+
+/** Makes the error to throw. After an abort it throws at once: the reason counts then, not what the provider says. */
+function createToError({ provider, model, clock }: Source, signal: AbortSignal) {
+  const name = `${provider} ${model.modelId}`
+  return (error: unknown, isAnswering = true): Error => {
+    signal.throwIfAborted()
+    return toModelError(error, { name, isAnswering, clock })
   }
 }
 

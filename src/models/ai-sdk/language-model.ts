@@ -34,7 +34,7 @@ export interface AiSdkCallOptions {
   readonly abortSignal?: AbortSignal
 }
 
-export interface AiSdkStreamResult {
+interface AiSdkStreamResult {
   readonly stream: { getReader(): PartReader }
 }
 

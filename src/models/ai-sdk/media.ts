@@ -43,9 +43,8 @@ export function readMedia({ type, source }: MediaPart, rules: MediaRules): Media
 }
 
 function readUrl(text: string, mediaType: string, urls: UrlPatterns): Media | undefined {
-  const [, inlineType, data] = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(text) ?? []
-  if (data !== undefined)
-    return { kind: 'data', data, mediaType: inlineType === '' ? mediaType : (inlineType ?? mediaType) }
+  const [, inlineType, data] = /^data:([^;,]+)?[^,]*;base64,(.*)$/s.exec(text) ?? []
+  if (data !== undefined) return { kind: 'data', data, mediaType: inlineType ?? mediaType }
   if (!URL.canParse(text) || !isTaken(text, mediaType, urls)) return undefined
   return { kind: 'url', url: new URL(text), mediaType }
 }

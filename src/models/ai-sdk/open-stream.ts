@@ -24,6 +24,7 @@ export async function openStream(request: ModelRequest, context: CallContext): P
   const rules = { version, provider, isChat, urls: await (model.supportedUrls ?? {}) }
   let prompt = toPrompt(request.messages, { instructions: request.instructions, rules, onWarning })
   for (;;) {
+    signal.throwIfAborted()
     try {
       const { stream } = await model.doStream(toCallOptions(request, prompt, signal))
       return cancelWith(stream.getReader(), signal)

@@ -30,7 +30,7 @@ export type ToolResultOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
   | { readonly type: 'content'; readonly value: readonly object[] }
 
-export interface ToolResultPromptPart extends WithOptions {
+interface ToolResultPromptPart extends WithOptions {
   readonly type: 'tool-result'
   readonly toolCallId: string
   readonly toolName: string

@@ -172,6 +172,14 @@ describe('tool results', () => {
     })
   })
 
+  test('stay together when nothing but reasoning stands between them', () => {
+    const { prompt } = promptOf([asked, result('c1', 'a'), reasoning('hm'), result('c2', 'b')])
+    expect(prompt.map(({ role, content }) => [role, content.length])).toEqual([
+      ['assistant', 2],
+      ['tool', 2],
+    ])
+  })
+
   test('hand back their encrypted value', () => {
     const { prompt } = promptOf([asked, result('c1', 'x', { encryptedValue: '{"p":{"k":1}}' })])
     expect(prompt[1]).toMatchObject({ content: [{ providerOptions: { p: { k: 1 } } }] })

@@ -41,10 +41,18 @@ function createTurns({ rules, onWarning }: PromptOptions) {
     onWarning(`A part of type ${type} (${what}) was left out: the model cannot take it.`)
   }
 
+  // A run that was stopped while it thought leaves reasoning that nothing follows. Providers refuse that.
+  function dropLoneReasoning() {
+    const last = turns.at(-1)
+    if (last?.role === 'assistant' && last.content.every(({ type }) => type === 'reasoning')) turns.pop()
+  }
+
   function addUser(content: string | readonly ContentPart[]) {
     const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
     const written = parts.flatMap((part) => userPart(part, rules, onSkipped))
-    if (written.length > 0) turns.push({ role: 'user', content: written })
+    if (written.length === 0) return
+    dropLoneReasoning()
+    turns.push({ role: 'user', content: written })
   }
 
   function addAssistant(parts: AssistantPromptPart[]) {
@@ -64,6 +72,7 @@ function createTurns({ rules, onWarning }: PromptOptions) {
     const output = toToolResultOutput(message, rules, onSkipped)
     const options = fromEncryptedValue(message.encryptedValue)
     const part = { type: 'tool-result', toolCallId, toolName, output, ...options } as const
+    dropLoneReasoning()
     const last = turns.at(-1)
     if (last?.role === 'tool') last.content.push(part)
     else turns.push({ role: 'tool', content: [part] })
@@ -76,11 +85,10 @@ function createTurns({ rules, onWarning }: PromptOptions) {
       else if (message.role === 'reasoning') addAssistant([reasoningPart(message)])
       else if (message.role === 'tool') addResult(message)
     },
-    // A run that was stopped while it thought leaves reasoning that nothing follows. Providers refuse that.
-    end: () =>
-      turns.filter(
-        (turn) => turn.role !== 'assistant' || turn.content.some(({ type }) => type !== 'reasoning'),
-      ),
+    end() {
+      dropLoneReasoning()
+      return turns
+    },
   }
 }
 

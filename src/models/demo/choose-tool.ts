@@ -1,11 +1,12 @@
 import type { Tool } from '@ag-ui/core'
-import { wordsOf } from './words.js'
+import { wordList, wordsOf } from './words.js'
 
 // Words that many tools share and that say little about what one does.
 const common = new Set(
-  'a an and any are by can do fetch find for from get give in is it its look lookup make my of on or out read run set show tell that the this to tool use user what with you your'.split(
-    ' ',
-  ),
+  wordList(`
+    a an and any are by can do fetch find for from get give in is it its look lookup make my of on
+    or out read run set show tell that the this to tool use user what with you your
+  `),
 )
 
 // What people say, and the word that tools use for it.
@@ -23,7 +24,7 @@ const synonyms = new Map([
 
 // These alone do not tell which tool is meant: people also create poems.
 const verbs = new Set(
-  'add change create delete list open remove search send start stop update write'.split(' '),
+  wordList('add change create delete list open remove search send start stop update write'),
 )
 
 const enough = 2

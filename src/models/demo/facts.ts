@@ -1,3 +1,5 @@
+import { wordList } from './words.js'
+
 /** What a message names. Each is given out once, so that two parameters of a tool get two different numbers. */
 export interface Facts {
   readonly text: string
@@ -29,13 +31,13 @@ const numerals = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven',
 
 // Words that begin a sentence, or follow a small word, and name nothing.
 const nameless = new Set(
-  (
-    'a add an and are ask at book buy call can change check could create delete do does eight explain find five for ' +
-    'four from get give go hello hey hi how i if in is it let list look make me my need nine of on one order play ' +
-    'please put remind remove reserve search send set seven show six start stop tell ten thank thanks that the there ' +
-    'think this three to today tomorrow translate turn two us use want we weather what when where which who why will with ' +
-    'would write you your'
-  ).split(' '),
+  wordList(`
+    a add an and are ask at book buy call can change check compare could create delete do does eight
+    explain find five for four from get give go hello hey hi how i if in is it let list look make me
+    my need nine of on one order play please put remind remove reserve search send set seven show
+    six start stop tell ten thank thanks that the there think this three to today tomorrow translate
+    turn two us use want we weather what when where which who why will with would write you your
+  `),
 )
 
 /** Reads a message. */

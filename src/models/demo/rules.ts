@@ -12,8 +12,8 @@ import { tellResults } from './tell-results.js'
 /** Answers a situation, or leaves it to the next rule. */
 type Rule = (situation: Situation) => AnswerPiece[] | undefined
 
-/** The first rule that answers is followed. The last one always does. */
-const rules: readonly Rule[] = [callTool, fillOutput, tell, chat]
+/** The first that answers is followed. */
+const rules: readonly Rule[] = [callTool, fillOutput, tell]
 
 /** What the demo model says. Same request, same answer. */
 export function answerOf(situation: Situation): AnswerPiece[] {
@@ -21,7 +21,7 @@ export function answerOf(situation: Situation): AnswerPiece[] {
     const answer = rule(situation)
     if (answer !== undefined) return answer
   }
-  return []
+  return chat(situation)
 }
 
 /** Calls the tool that fits. Never after results, or it might go round for ever. */

@@ -14,3 +14,8 @@ export function spoken(name: string): string {
     .trim()
     .toLowerCase()
 }
+
+/** The words of a list that is written with spaces and line breaks. */
+export function wordList(text: string): string[] {
+  return text.trim().split(/\s+/)
+}

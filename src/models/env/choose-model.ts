@@ -17,7 +17,7 @@ export function chooseModel(env: Env): ModelChoice {
   if (provider === undefined && wish === undefined) return undefined
   if (provider === undefined || !isUsable(provider, env)) throw noKey(wish ?? '', provider)
   const modelId = named === undefined ? wish : wish?.slice(named.name.length + 1)
-  return { provider, modelId: modelId ?? provider.defaultModel }
+  return { provider, modelId: modelId === undefined || modelId === '' ? provider.defaultModel : modelId }
 }
 
 function noKey(wish: string, provider: EnvProvider | undefined): MillraceError {

@@ -15,7 +15,7 @@ export type AnswerPiece =
   | { readonly finish: FinishReason }
   | ModelPart
 
-export interface WrittenToolCall {
+interface WrittenToolCall {
   /** Made up when absent. */
   readonly id?: string
   readonly name: string

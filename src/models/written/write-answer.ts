@@ -31,7 +31,7 @@ export async function* writeAnswer(
     for (const part of writePiece(piece, options)) {
       if (pause !== undefined && 'delta' in part) await pause()
       signal.throwIfAborted()
-      yield* closer.add(part)
+      for (const told of closer.add(part)) yield told
     }
     if (closer.isFinished) return
   }

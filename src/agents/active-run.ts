@@ -1,0 +1,98 @@
+import { aggregateTokenUsage, type Message, type TokenUsage } from '@ag-ui/core'
+import { MillraceError } from '../core/errors.js'
+import { createRunStream, type AgUiEvent, type RunStream } from '../protocol/index.js'
+import type { Agent, SafePoint } from './agent.js'
+import { parseCheckpoint, type Checkpoint } from './checkpoint.js'
+import type { RunScope } from './context.js'
+import { createLedger, type Ledger } from './ledger.js'
+import type { NormalInput } from './run-input.js'
+import type { Outcome, RunOptions } from './run.js'
+import { createSharedState, type SharedState } from './shared-state.js'
+
+type Settled = Required<Pick<RunOptions, 'newId' | 'clock' | 'onProblem' | 'graceMs'>>
+
+export interface DriveOptions {
+  readonly agent: Agent
+  readonly input: NormalInput
+  readonly options: RunOptions & Settled
+  readonly signal: AbortSignal
+  /** Takes an event; resolves when the run may go on. */
+  readonly send: (event: AgUiEvent) => Promise<void>
+  readonly shouldStop: (at: SafePoint) => boolean
+}
+
+/** A run whose stream has begun. */
+export interface ActiveRun extends DriveOptions {
+  readonly stream: RunStream
+  readonly ledger: Ledger
+  readonly usage: TokenUsage[]
+  /** The conversation it starts with. */
+  readonly messages: readonly Message[]
+  readonly state: SharedState
+  readonly checkpoint: Checkpoint | undefined
+  /** Why nothing can be done: RUN_STARTED comes before any complaint. */
+  readonly problem: Error | undefined
+  /** Set when it goes on from a checkpoint. */
+  resumed?: RunScope
+  /** Sends what was written so far. */
+  readonly flush: () => Promise<void>
+  /** What every outcome has. */
+  readonly soFar: () => Pick<Outcome, 'messages' | 'state' | 'usage'>
+}
+
+/** Loads what was saved and starts the stream. */
+export async function openRun(given: DriveOptions): Promise<ActiveRun> {
+  const { input, options, send } = given
+  const saved = await loadCheckpoint(given)
+  const [checkpoint, problem] = saved instanceof Error ? [undefined, saved] : [saved, undefined]
+  const messages = messagesOf(input, checkpoint)
+  const initial = input.state ?? checkpoint?.state ?? {}
+  const state = createSharedState(initial)
+  const usage: TokenUsage[] = []
+  const written: AgUiEvent[] = []
+  const ledger = createLedger()
+  const stream = createRunStream({
+    ...input,
+    messages,
+    state: initial,
+    emit: (event) => {
+      ledger.see(event)
+      written.push(event)
+    },
+    readState: () => state.current,
+    onProblem: options.onProblem,
+    newId: options.newId,
+  })
+  return {
+    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem },
+    flush: async () => {
+      for (const event of written.splice(0)) await send(event)
+    },
+    soFar: () => ({
+      messages: stream.held.messages,
+      state: stream.held.state,
+      usage: aggregateTokenUsage(usage),
+    }),
+  }
+}
+
+async function loadCheckpoint({ input, options }: DriveOptions): Promise<Checkpoint | undefined | Error> {
+  try {
+    const saved = options.checkpoint ?? (await options.checkpoints?.load(input.threadId))
+    return saved === undefined || saved === null ? undefined : parseCheckpoint(saved)
+  } catch (error) {
+    return error instanceof Error ? error : new MillraceError('INVALID_CHECKPOINT', String(error))
+  }
+}
+
+/**
+ * The client's messages, or those that were saved. Some clients put the answer to a question into the history as the
+ * result of the call that asked. The tool has still to run, so only a result that was saved here counts.
+ */
+function messagesOf({ messages }: NormalInput, checkpoint: Checkpoint | undefined): readonly Message[] {
+  if (!checkpoint || checkpoint.points.length === 0) return messages ?? checkpoint?.messages ?? []
+  if (!messages || messages.length === 0) return checkpoint.messages
+  const waiting = new Set(checkpoint.points.map(({ interrupt }) => interrupt.toolCallId))
+  for (const message of checkpoint.messages) if (message.role === 'tool') waiting.delete(message.toolCallId)
+  return messages.filter((message) => message.role !== 'tool' || !waiting.has(message.toolCallId))
+}

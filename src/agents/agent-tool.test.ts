@@ -1,0 +1,364 @@
+import { describe, expect, test } from 'vitest'
+import {
+  aborted,
+  createClient,
+  deferred,
+  idOf,
+  interruptsOf,
+  ofType,
+  play,
+  resultsIn,
+  settled,
+} from '../../test/support/run-agent.js'
+import { scriptedModel, type Script } from '../models/index.js'
+import type { Agent } from './agent.js'
+import { agentTool } from './agent-tool.js'
+import { defineAgent, type AgentOptions } from './chat/chat-agent.js'
+import { defineTool } from './define-tool.js'
+import { exitTool } from './exit-tool.js'
+import { run } from './run.js'
+import type { Tool, ToolContext } from './tool.js'
+
+const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
+const ask = (id: string, name: string) => call(id, name, { request: `Do ${id}.` })
+
+function toolOf(name: string, execute: (ctx: ToolContext) => unknown): Tool {
+  return defineTool({ name, description: 'A tool.', execute: (_args, ctx) => execute(ctx) })
+}
+
+function agentOf(name: string, script: Script, options: Partial<AgentOptions> = {}): Agent {
+  return defineAgent({ name, description: `The ${name}.`, model: scriptedModel(script), ...options })
+}
+
+const book = toolOf('book', async ({ interrupt, toolCallId }) => {
+  const answer = await interrupt({ message: `Book ${toolCallId}?` })
+  return answer.status === 'resolved' ? `booked ${JSON.stringify(answer.payload)}` : 'dropped'
+})
+
+describe('an agent as a tool', () => {
+  test('gets a request, shows live what it does, and its last text is the result', async () => {
+    const model = scriptedModel([[{ reasoning: 'Hm.' }, 'Wait.', call('i1', 'look')], 'It rains.'])
+    const inner = defineAgent({
+      name: 'scout',
+      description: 'Looks.',
+      model,
+      tools: [toolOf('look', () => 'rain')],
+    })
+    const outer = agentOf('chief', [[ask('o1', 'scout')], 'Take a coat.'], { tools: [agentTool(inner)] })
+    const { events, outcome } = await play(outer, 'Rain?')
+    const [started] = ofType(events, 'SUBAGENT_STARTED')
+    expect(started).toMatchObject({ name: 'scout', description: 'Looks.', parentToolCallId: 'o1' })
+    const inside = events.filter(
+      (event) => 'subagentRunId' in event && event.subagentRunId === started?.subagentRunId,
+    )
+    expect(inside.map(({ type }) => type)).toContain('REASONING_MESSAGE_CONTENT')
+    expect(resultsIn(events)).toEqual(['i1: rain', 'o1: It rains.'])
+    expect(model.requests[0]?.messages).toMatchObject([{ role: 'user', content: 'Do o1.' }])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Take a coat.' })
+  })
+
+  test('keeps its conversation to itself', async () => {
+    const model = scriptedModel([[ask('o1', 'scout')], 'Take a coat.', 'Still.'])
+    const inner = agentOf('scout', ['It rains.', 'Sun.'])
+    const outer = defineAgent({ name: 'chief', model, tools: [agentTool(inner)] })
+    const client = createClient(outer)
+    await client.say('Rain?')
+    await client.say('And now?')
+    expect(model.requests[2]?.messages.map(({ role, content }) => [role, content])).toEqual([
+      ['user', 'Rain?'],
+      ['assistant', undefined],
+      ['tool', 'It rains.'],
+      ['assistant', 'Take a coat.'],
+      ['user', 'And now?'],
+    ])
+  })
+
+  test.each<[string, Agent, string]>([
+    ['structured output', agentOf('inner', ['{"a":1}'], { output: { type: 'object' } }), '{"a":1}'],
+    [
+      'an exit',
+      agentOf('inner', [[call('i1', 'exit', { final_result: 'out' })]], { tools: [exitTool()] }),
+      'out',
+    ],
+    ['no word', agentOf('inner', [[]]), ''],
+    ['a failure', agentOf('inner', [[{ error: { status: 400, message: 'refused' } }]]), 'Error: refused'],
+  ])('that ends with %s tells it to the parent, which goes on', async (_how, inner, content) => {
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const { events, outcome } = await play(outer, 'Go.')
+    expect(resultsIn(events).at(-1)).toBe(`o1: ${content}`)
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(outcome).not.toHaveProperty('result')
+  })
+
+  test('does not take an answer that was taken back for its own', async () => {
+    const direct = defineTool({ name: 'direct', description: 'd', execute: () => '' })
+    const inner = agentOf('inner', [['Half', { error: { status: 503 } }], [call('i1', 'direct')], []], {
+      tools: [direct],
+      retry: { initialDelayMs: 0 },
+    })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    expect(resultsIn((await play(outer, 'Go.')).events).at(-1)).toBe('o1: ')
+  })
+
+  test('shares values and state with its parent', async () => {
+    const write = toolOf('write', ({ values, setState }) => {
+      values.set('seen', 'by inner')
+      setState({ by: 'inner' })
+    })
+    const read = toolOf('read', ({ values, state }) => ({ seen: values.get('seen'), state }))
+    const inner = agentOf('inner', [[call('i1', 'write')], 'Written.'], { tools: [write] })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], [call('o2', 'read')], 'Done.'], {
+      tools: [agentTool(inner), read],
+    })
+    const { events, outcome } = await play(outer, 'Go.')
+    expect(resultsIn(events).at(-1)).toBe('o2: {"seen":"by inner","state":{"by":"inner"}}')
+    expect(outcome.state).toEqual({ by: 'inner' })
+  })
+
+  test('has its tokens counted', async () => {
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const inner = agentOf('inner', [['Yes.', { usage }]])
+    const outer = agentOf(
+      'outer',
+      [
+        [ask('o1', 'inner'), { usage }],
+        ['Done.', { usage }],
+      ],
+      {
+        tools: [agentTool(inner)],
+      },
+    )
+    expect((await play(outer, 'Go.')).outcome.usage).toMatchObject([{ inputTokens: 3, totalTokens: 6 }])
+  })
+
+  test('is not offered the tools of the client: it has to answer in this run', async () => {
+    const model = scriptedModel(['Done.'])
+    const inner = defineAgent({ name: 'inner', description: 'Inner.', model })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    await createClient(outer, [{ name: 'paint', description: 'Paints.' }]).say('Go.')
+    expect(model.requests[0]).not.toHaveProperty('tools')
+  })
+
+  test('may use the call ids its parent uses', async () => {
+    const look = toolOf('look', () => 'seen')
+    const inner = agentOf('inner', [[call('1', 'look')], [call('1', 'look')], 'Inner.'], { tools: [look] })
+    const outer = agentOf('outer', [[ask('1', 'inner'), call('2', 'look')], [call('1', 'look')], 'Done.'], {
+      tools: [agentTool(inner), look],
+    })
+    const { events } = await play(outer, 'Go.')
+    const calls = ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)
+    expect(new Set(calls).size).toBe(5)
+    expect(resultsIn(events).map((line) => line.replace(/^.*: /, ''))).toEqual([
+      ...['seen', 'seen', 'Inner.', 'seen', 'seen'],
+    ])
+  })
+
+  test('says when it is used without a request', async () => {
+    const outer = agentOf('outer', [[call('o1', 'inner')], 'Done.'], {
+      tools: [agentTool(agentOf('inner', []))],
+    })
+    expect(resultsIn((await play(outer, 'Go.')).events)).toEqual([
+      "o1: Error: 'inner' needs a request: a text.",
+    ])
+  })
+
+  test('needs a description', () => {
+    const nameless = defineAgent({ name: 'inner', model: scriptedModel([]) })
+    expect(() => agentTool(nameless)).toThrow(expect.objectContaining({ code: 'INVALID_AGENT' }))
+  })
+
+  test('is held back by a slow reader like everything else', async () => {
+    let written = 0
+    const model = scriptedModel(() => {
+      const pieces = Array.from({ length: 500 }, () => ({ wait: () => Promise.resolve(written++) }))
+      return pieces.flatMap((piece) => [piece, 'word '])
+    })
+    const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const running = run(outer, 'Go.', { bufferSize: 4 })
+    for await (const event of running) {
+      if (event.type !== 'TEXT_MESSAGE_CONTENT') continue
+      for (let turn = 0; turn < 10; turn++) await settled()
+      expect(written).toBeLessThan(50)
+      break
+    }
+  })
+
+  test('stops with its parent: the model of the agent inside is aborted and what it started cleans up', async () => {
+    const log: string[] = []
+    const model = scriptedModel(({ signal }) => {
+      signal.addEventListener('abort', () => log.push('inner model aborted'))
+      return ['One ', { wait: aborted }]
+    })
+    const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
+    const outer = agentOf('outer', [[ask('o1', 'inner')]], { tools: [agentTool(inner)] })
+    const running = run(outer, 'Go.')
+    for await (const event of running) if (event.type === 'TEXT_MESSAGE_CONTENT') break
+    expect((await running.result).type).toBe('cancelled')
+    expect(log).toEqual(['inner model aborted'])
+  })
+})
+
+describe('a question from an agent inside a tool', () => {
+  test('two agents deep ends the run once, and its answer completes both', async () => {
+    const innermost = agentOf('innermost', [[call('i1', 'book')], 'Booked.'], { tools: [book] })
+    const middle = agentOf('middle', [[ask('m1', 'innermost')], 'Middle done.'], {
+      tools: [agentTool(innermost)],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'middle')], 'All done.'], { tools: [agentTool(middle)] })
+    const client = createClient(outer)
+    const first = await client.say('Go.')
+    expect(interruptsOf(first)).toMatchObject([{ toolCallId: 'i1', message: 'Book i1?' }])
+    const subagents = ofType(first.events, 'SUBAGENT_STARTED')
+    expect(subagents.map(({ name }) => name)).toEqual(['middle', 'innermost'])
+    expect(ofType(first.events, 'SUBAGENT_FINISHED').map(({ outcome }) => outcome)).toEqual([
+      { type: 'suspended', interruptIds: [idOf(first)] },
+      { type: 'suspended', interruptIds: [idOf(first)] },
+    ])
+
+    const second = await client.answer({ [idOf(first)]: 7 })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'All done.' })
+    expect(resultsIn(second.events)).toEqual(['i1: booked 7', 'm1: Booked.', 'o1: Middle done.'])
+    // The client can tell that they go on.
+    expect(ofType(second.events, 'SUBAGENT_STARTED').map(({ subagentRunId }) => subagentRunId)).toEqual(
+      subagents.map(({ subagentRunId }) => subagentRunId),
+    )
+  })
+
+  test('answered alone leaves its siblings as they are: they are asked again and not entered', async () => {
+    const entered: string[] = []
+    const inner = defineAgent({
+      name: 'inner',
+      description: 'Inner.',
+      instructions: ({ address }) => {
+        entered.push(address)
+        return ''
+      },
+      model: scriptedModel((request) => {
+        const done = request.messages.some(({ role }) => role === 'tool')
+        return done ? 'Booked.' : [call(crypto.randomUUID(), 'book')]
+      }),
+      tools: [book],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'inner'), ask('o2', 'inner')], 'Done.'], {
+      tools: [agentTool(inner)],
+    })
+    const client = createClient(outer)
+    const first = await client.say('Go.')
+    const [one, two] = interruptsOf(first)
+    expect(entered).toHaveLength(2)
+    const second = await client.answer({ [String(two?.id)]: 2 })
+    expect(interruptsOf(second).map(({ id }) => id)).toEqual([one?.id])
+    expect(entered).toHaveLength(3)
+    expect(resultsIn(second.events).at(-1)).toBe('o2: Booked.')
+    const third = await client.answer({ [String(one?.id)]: 1 })
+    expect(third.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+  })
+
+  test('comes back after an answer: the agent goes on where it was', async () => {
+    const inner = agentOf(
+      'inner',
+      [['First.', call('i1', 'book')], ['Second.', call('i2', 'book')], 'Both.'],
+      {
+        tools: [book],
+      },
+    )
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const client = createClient(outer)
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(interruptsOf(second)).toMatchObject([{ toolCallId: 'i2' }])
+    const third = await client.answer({ [idOf(second)]: 2 })
+    expect(resultsIn(third.events)).toEqual(['i2: booked 2', 'o1: Both.'])
+  })
+})
+
+describe('a tool that runs agents by itself', () => {
+  const helper = (name: string) => agentOf(name, () => [call(crypto.randomUUID(), 'book')], { tools: [book] })
+  const finish = defineAgent({
+    name: 'finisher',
+    description: 'Finishes.',
+    model: scriptedModel((request) =>
+      request.messages.some(({ role }) => role === 'tool')
+        ? 'Finished.'
+        : [call(crypto.randomUUID(), 'book')],
+    ),
+    tools: [book],
+  })
+
+  async function drain(source: ReturnType<ToolContext['delegate']>): Promise<unknown> {
+    for (;;) {
+      const step = await source.next()
+      if (step.done === true) return step.value
+    }
+  }
+
+  test('need not care about their events and questions', async () => {
+    const work = toolOf('work', async ({ delegate }) => {
+      await drain(delegate(finish, { messages: [] }))
+      return 'worked'
+    })
+    const client = createClient(agentOf('outer', [[call('o1', 'work')], 'Done.'], { tools: [work] }))
+    const first = await client.say('Go.')
+    expect(ofType(first.events, 'SUBAGENT_STARTED')).toMatchObject([
+      { name: 'finisher', parentToolCallId: 'o1' },
+    ])
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(resultsIn(second.events).at(-1)).toBe('o1: worked')
+  })
+
+  test('keeps the answers it got itself while an agent of it asks', async () => {
+    let asked = 0
+    const work = toolOf('work', async ({ delegate, interrupt }) => {
+      asked++
+      const answer = await interrupt({ message: 'Start?' })
+      await drain(delegate(finish, { messages: [] }))
+      return answer
+    })
+    const client = createClient(agentOf('outer', [[call('o1', 'work')], 'Done.'], { tools: [work] }))
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first, 'Start?')]: 'go' })
+    expect(interruptsOf(second)).toMatchObject([{ message: expect.stringMatching(/^Book/) as string }])
+    const third = await client.answer({ [idOf(second)]: 1 })
+    expect(third.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(resultsIn(third.events).at(-1)).toBe('o1: {"status":"resolved","payload":"go"}')
+    expect(asked).toBe(3)
+  })
+
+  test('may run one agent twice: each has questions of its own', async () => {
+    const work = toolOf('work', async ({ delegate }) => {
+      const agent = helper('twin')
+      const both = [delegate(agent, { messages: [] }), delegate(agent, { messages: [] })]
+      const ends = await Promise.allSettled(both.map(drain))
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
+      return 'never'
+    })
+    const client = createClient(agentOf('outer', [[call('o1', 'work')], 'Done.'], { tools: [work] }))
+    const first = await client.say('Go.')
+    const ids = ofType(first.events, 'SUBAGENT_STARTED').map(({ subagentRunId }) => subagentRunId)
+    expect(new Set(ids).size).toBe(2)
+    expect(ids.some((id) => id.includes('#'))).toBe(false)
+    expect(interruptsOf(first).length).toBeGreaterThan(0)
+  })
+})
+
+test('an agent cancelled at a safe point is not taken for one that has answered', async () => {
+  const begun = deferred()
+  const door = deferred()
+  const slow = toolOf('slow', async () => {
+    begun.resolve()
+    await door.promise
+    return 'slow'
+  })
+  const inner = agentOf('inner', [['Half a word', call('i1', 'slow')], 'Whole.'], { tools: [slow] })
+  const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+  const running = run(outer, 'Go.')
+  await begun.promise
+  running.cancel({ at: 'tools' })
+  door.resolve()
+  const outcome = await running.result
+  expect(outcome.type).toBe('cancelled')
+  const result = outcome.messages.find((one) => one.role === 'tool' && one.toolCallId === 'o1')
+  expect(result?.content).toBe('Cancelled before it was finished.')
+})

@@ -1,0 +1,112 @@
+import { createQueue } from '../../core/queue.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { Agent, Control, Interrupted, RunContext } from '../agent.js'
+import { InterruptSignal, type Asker } from '../asker.js'
+import type { ToolContext } from '../tool.js'
+import type { CallRequest } from './draft.js'
+
+/** Where a tool call stands in the tree. */
+export function callAddress(ctx: RunContext, call: CallRequest): string {
+  return `${ctx.address}/${encodeURIComponent(segmentOf(call))}`
+}
+
+function segmentOf({ name, id }: CallRequest): string {
+  return `${name}:${id}`
+}
+
+export interface SessionOptions {
+  readonly ctx: RunContext
+  readonly asker: Asker
+  readonly signal: AbortSignal
+  /** The conversation up to and including the call. */
+  readonly messages: ToolContext['messages']
+}
+
+/** One tool at work. */
+export interface ToolSession {
+  readonly ctx: ToolContext
+  /** Set when the tool has ended the agent. */
+  readonly exit: { readonly value: unknown } | undefined
+  /** Sends an event, and waits until it is taken. False when nobody takes any more. */
+  readonly send: (event: AgentEvent) => Promise<boolean>
+  /** Yields what the tool sends until it has settled, and gives or throws what it settled with. */
+  readonly during: (work: Promise<unknown>) => AsyncGenerator<AgentEvent, unknown>
+}
+
+export function createSession(call: CallRequest, options: SessionOptions): ToolSession {
+  const { ctx, asker, signal, messages } = options
+  // Of no size: who sends waits for the reader of the run.
+  const outbox = createQueue<AgentEvent>({ capacity: 0 })
+  let exit: { value: unknown } | undefined
+  let delegated = 0
+  const send = (event: AgentEvent): Promise<boolean> => outbox.push(event)
+  const emit = (event: AgentEvent): void => void send(event)
+
+  const toolContext: ToolContext = {
+    threadId: ctx.threadId,
+    runId: ctx.runId,
+    toolCallId: call.id,
+    toolName: call.name,
+    signal,
+    messages,
+    values: ctx.values,
+    get state() {
+      return ctx.state
+    },
+    setState: (next) => emit(ctx.setState(next)),
+    emit,
+    exit: (result) => {
+      exit = { value: result ?? null }
+    },
+    interrupt: (request) => asker.interrupt(request),
+    resumed: asker.resumed,
+    delegate(agent: Agent, { messages: given }) {
+      const nth = ++delegated
+      const segment = nth === 1 ? segmentOf(call) : [segmentOf(call), String(nth)]
+      return relay(ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal }))
+    },
+  }
+
+  /** Sends what an agent does, at the pace of the reader. Its questions are those of the tool. */
+  async function* relay(
+    source: AsyncGenerator<AgentEvent, Control>,
+  ): AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>> {
+    try {
+      for (;;) {
+        const step = await source.next()
+        if (step.done !== true) {
+          await send(step.value)
+          yield step.value
+        } else if (step.value.type === 'interrupted') {
+          asker.note(step.value)
+          throw new InterruptSignal(step.value.points, step.value.frames)
+        } else return step.value
+      }
+    } finally {
+      await source.return({ type: 'cancelled' })
+    }
+  }
+
+  async function* during(work: Promise<unknown>): AsyncGenerator<AgentEvent, unknown> {
+    const settle = (): void => outbox.close()
+    work.then(settle, settle)
+    let isStopped = true
+    try {
+      yield* outbox
+      isStopped = false
+    } finally {
+      // The tool has been told, and is given the time to clean up.
+      if (isStopped) await work
+    }
+    return work
+  }
+
+  return {
+    ctx: toolContext,
+    get exit() {
+      return exit
+    },
+    send,
+    during,
+  }
+}

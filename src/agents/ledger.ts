@@ -1,0 +1,37 @@
+import type { Message, ToolCall } from '@ag-ui/core'
+import type { AgUiEvent } from '../protocol/index.js'
+import { isRejected } from './chat/rejected.js'
+
+/** What a run has said for itself, taken from the events as they pass. */
+export interface Ledger {
+  see(event: AgUiEvent): void
+  /** The last text of the agent itself that was not taken back. */
+  text(messages: readonly Message[]): string
+  /** The calls this run leaves to the client, and those of `more`. */
+  pendingCalls(messages: readonly Message[], more: readonly string[]): ToolCall[]
+}
+
+export function createLedger(): Ledger {
+  const texts = new Set<string>()
+  let pendingToolCallIds: readonly string[] = []
+  return {
+    see(event) {
+      if (event.type === 'TEXT_MESSAGE_START' && event.subagentRunId === undefined) texts.add(event.messageId)
+      if (event.type === 'RUN_FINISHED' && event.outcome?.type === 'success') {
+        pendingToolCallIds = event.outcome.pendingToolCallIds ?? []
+      }
+    },
+    text(messages) {
+      const last = messages.findLast((message) => texts.has(message.id) && !isRejected(message))
+      return last?.role === 'assistant' ? (last.content ?? '') : ''
+    },
+    pendingCalls(messages, more) {
+      const ids = new Set([...pendingToolCallIds, ...more])
+      if (ids.size === 0) return []
+      const calls = messages.flatMap((message) =>
+        message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+      )
+      return calls.filter(({ id }) => ids.has(id))
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { Message } from '@ag-ui/core'
+import type { Frames, Point } from './checkpoint.js'
+import type { Answer } from './interrupt.js'
+
+/** Questions that wait for an answer, and what their askers need to go on. */
+export interface Paused {
+  readonly points: readonly Point[]
+  readonly frames: Frames
+}
+
+/** The answers this run was resumed with, and what the askers had saved. */
+export interface Resumption {
+  /** The run that was interrupted first. */
+  readonly originRunId: string
+  readonly answers: ReadonlyMap<string, Answer>
+  readonly points: readonly Point[]
+  /** Taken out as they are used, so that nothing is resumed twice. */
+  readonly frames: Map<string, unknown>
+  /** The conversation as it was saved, with what subagents said. */
+  readonly messages: readonly Message[]
+}
+
+/** Where what an asker itself needs is kept: its answers so far, for example. */
+export function askerKey(address: string): string {
+  return `${address}?`
+}
+
+/** The open questions at an address and below it, or nothing when there are none or one of them has its answer now. */
+export function waitingAt({ points, frames, answers }: Resumption, address: string): Paused | undefined {
+  const isBelow = (other: string): boolean =>
+    other === address || other === askerKey(address) || other.startsWith(`${address}/`)
+  const below = points.filter((point) => isBelow(point.address))
+  if (below.length === 0 || below.some(({ interrupt }) => answers.has(interrupt.id))) return undefined
+  return { points: below, frames: Object.fromEntries([...frames].filter(([key]) => isBelow(key))) }
+}

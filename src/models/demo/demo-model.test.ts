@@ -1,0 +1,214 @@
+import type { Message, Tool } from '@ag-ui/core'
+import { describe, expect, test } from 'vitest'
+import { partsOf, request, wholeOf } from '../../../test/e2e/support-models-parts.js'
+import { manualClock } from '../../core/clock.js'
+import { sequentialIds } from '../../core/ids.js'
+import type { ModelRequest } from '../model.js'
+import { demoModel } from './demo-model.js'
+
+const weather: Tool = {
+  name: 'get_weather',
+  description: 'Current weather of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+}
+const book: Tool = {
+  name: 'bookTable',
+  description: 'Reserve a table',
+  parameters: {
+    type: 'object',
+    properties: { people: { type: 'integer' }, restaurant: { type: 'string' } },
+    required: ['people', 'restaurant'],
+  },
+}
+const task: Tool = { name: 'create_task', description: 'Adds to the list of things to do' }
+const tools = [task, weather, book]
+
+const user = (content: string): Message => ({ id: 'u', role: 'user', content })
+const called = (...names: string[]): Message => ({
+  id: 'a',
+  role: 'assistant',
+  toolCalls: names.map((name, index) => ({
+    id: `c${index}`,
+    type: 'function',
+    function: { name, arguments: '{}' },
+  })),
+})
+const result = (index: number, content: string, fields = {}): Message => ({
+  id: `t${index}`,
+  role: 'tool',
+  toolCallId: `c${index}`,
+  content,
+  ...fields,
+})
+
+const say = async (said: string, fields: Partial<ModelRequest> = {}) =>
+  wholeOf(
+    await partsOf(demoModel({ paceMs: 0, ids: sequentialIds() }), { messages: [user(said)], ...fields }),
+  )
+const calls = async (said: string, fields: Partial<ModelRequest> = {}) =>
+  (await say(said, { tools, ...fields })).calls.map(({ name, args }) => [name, JSON.parse(args) as unknown])
+
+describe('a tool', () => {
+  test.each<[string, string, unknown]>([
+    ['Is it raining in Oslo?', 'get_weather', { city: 'Oslo' }],
+    ["What's the weather like in New York?", 'get_weather', { city: 'New York' }],
+    ['Please book a table for two at Maaemo', 'bookTable', { people: 2, restaurant: 'Maaemo' }],
+    ['Create a task', 'create_task', {}],
+  ])('is called when its words are used: %s', async (said, name, args) => {
+    expect(await calls(said)).toEqual([[name, args]])
+  })
+
+  test.each(['hello', 'Create a poem', 'Who are you?', ''])('is not called otherwise: %j', async (said) => {
+    expect(await calls(said)).toEqual([])
+  })
+
+  test('is called after a thought, with its arguments streamed', async () => {
+    const parts = await partsOf(demoModel({ paceMs: 0, ids: sequentialIds() }), {
+      messages: [user('Is it raining in Oslo?')],
+      tools,
+    })
+    expect(wholeOf(parts)).toMatchObject({
+      text: '',
+      reasoning: 'The tool get_weather fits what the user says. I call it with {"city":"Oslo"}.',
+      calls: [{ id: 'call-1' }],
+    })
+    expect(parts.filter(({ type }) => type === 'tool-call-delta').length).toBeGreaterThan(1)
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool-calls' })
+  })
+
+  test('is called as the request demands', async () => {
+    expect(await calls('hello', { toolChoice: 'required' })).toEqual([['create_task', {}]])
+    expect(await calls('hello', { toolChoice: { toolName: 'get_weather' } })).toEqual([
+      ['get_weather', { city: 'Oslo' }],
+    ])
+    expect(await calls('Is it raining in Oslo?', { toolChoice: 'none' })).toEqual([])
+  })
+})
+
+describe('after results', () => {
+  const after = (...results: Message[]) => [
+    user('Is it raining in Oslo?'),
+    called('get_weather', 'bookTable'),
+    ...results,
+  ]
+
+  test.each([
+    [
+      '{"temperature":20,"skyColor":"grey"}',
+      'Here is what I found: temperature is 20 and sky color is grey.',
+    ],
+    ['["a","b","c"]', 'Here is what I found: a, b and c.'],
+    ['[]', 'Here is what I found: nothing was found.'],
+    ['{}', 'Here is what I found: done.'],
+    ['', 'Here is what I found: done.'],
+    ['42', 'Here is what I found: 42'],
+    ['It rains.', 'Here is what I found: It rains.'],
+  ])('it tells %s', async (content, expected) => {
+    expect(await say('', { tools, messages: after(result(0, content)) })).toEqual({
+      text: expected,
+      reasoning: '',
+      calls: [],
+    })
+  })
+
+  test('it never calls again, not even when it must', async () => {
+    const messages = after(result(0, 'It rains.'))
+    expect(await calls('', { messages, toolChoice: 'required' })).toEqual([])
+  })
+
+  test('it tells all of them, and failures too', async () => {
+    const messages = after(result(0, 'It rains.'), result(1, '', { error: 'fully booked' }))
+    expect((await say('', { tools, messages })).text).toBe(
+      'Here is what I found:\n- get weather: It rains.\n- book table: it did not work. fully booked',
+    )
+  })
+
+  test('it cuts what is too long', async () => {
+    expect((await say('', { messages: after(result(0, 'x'.repeat(5000))) })).text.length).toBeLessThan(500)
+  })
+
+  test('that belong to an earlier question it starts anew', async () => {
+    const messages = [...after(result(0, 'It rains.')), user('And the weather in Bergen?')]
+    expect(await calls('', { messages })).toEqual([['get_weather', { city: 'Bergen' }]])
+  })
+})
+
+describe('a shape for the answer', () => {
+  const output = {
+    schema: {
+      type: 'object',
+      properties: { city: { type: 'string' }, temperature: { type: 'number' } },
+      required: ['city', 'temperature'],
+    },
+  }
+
+  test('is filled from the message', async () => {
+    expect(JSON.parse((await say('Tell me about Rome', { output })).text)).toEqual({
+      city: 'Rome',
+      temperature: 1,
+    })
+  })
+
+  test('is filled after tools were called, from their results', async () => {
+    expect(await calls('weather in Oslo', { output })).toHaveLength(1)
+    const messages = [user('weather in Oslo'), called('get_weather'), result(0, '{"temperature":3.5}')]
+    const { text } = await say('', { output, tools, messages })
+    expect(JSON.parse(text)).toEqual({ city: 'Oslo', temperature: 3.5 })
+  })
+})
+
+describe('small talk', () => {
+  test.each([
+    ['hello', /^Hello! I am the demo model.*OPENAI_API_KEY/],
+    ['what can you do?', /^I am the demo model.*create task, get weather, book table/],
+    ['thanks!', /welcome/],
+    ['bye', /^Goodbye/],
+    ['tell me a story', /^Once a mill/],
+    ['blah', /^You said: “blah”\. I am the demo model/],
+    ['', /^I am the demo model/],
+  ])('answers %j', async (said, expected) => {
+    expect((await say(said, { tools })).text).toMatch(expected)
+  })
+
+  test('thinks aloud when it is asked to', async () => {
+    const { reasoning, text } = await say('why is that?')
+    expect(reasoning).toMatch(/^The message has 3 words/)
+    expect(text).toMatch(/^I am the demo model/)
+  })
+
+  test('names no tools where there are none', async () => {
+    expect((await say('help')).text).toContain('Ask me for a story')
+  })
+})
+
+describe('the pace', () => {
+  test('is one pause for each word, on the given clock', async () => {
+    const clock = manualClock()
+    const reader = demoModel({ paceMs: 10, clock }).stream(request())[Symbol.asyncIterator]()
+    const first = reader.next()
+    await clock.advance(9)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    expect(await first).toEqual({ done: false, value: { type: 'text-delta', delta: 'Hello! ' } })
+  })
+
+  test('ends with an abort', async () => {
+    const clock = manualClock()
+    const controller = new AbortController()
+    const stream = demoModel({ clock }).stream(request({ signal: controller.signal }))
+    const pending = stream[Symbol.asyncIterator]().next()
+    await clock.advance(0)
+    controller.abort(new Error('stopped'))
+    await expect(pending).rejects.toThrow('stopped')
+    expect(clock.pending).toBe(0)
+  })
+})
+
+test('the same request gets the same answer, with new ids for its calls', async () => {
+  const model = demoModel({ paceMs: 0 })
+  const fields = { messages: [user('Is it raining in Oslo?')], tools }
+  const [one, two] = [wholeOf(await partsOf(model, fields)), wholeOf(await partsOf(model, fields))]
+  expect(one.reasoning).toBe(two.reasoning)
+  expect(one.calls[0]?.args).toBe(two.calls[0]?.args)
+  expect(one.calls[0]?.id).not.toBe(two.calls[0]?.id)
+})
