@@ -16,8 +16,8 @@ export interface DriveOptions {
   readonly input: NormalInput
   readonly options: RunOptions & Settled
   readonly signal: AbortSignal
-  /** Takes an event; resolves when the run may go on. */
-  readonly send: (event: AgUiEvent) => Promise<void>
+  /** Takes an event. Gives a promise when the run has to wait before it goes on. */
+  readonly send: (event: AgUiEvent) => Promise<void> | undefined
   readonly shouldStop: (at: SafePoint) => boolean
 }
 
@@ -66,7 +66,10 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
   return {
     ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem },
     flush: async () => {
-      for (const event of written.splice(0)) await send(event)
+      for (const event of written.splice(0)) {
+        const room = send(event)
+        if (room) await room
+      }
     },
     soFar: () => ({
       messages: stream.held.messages,

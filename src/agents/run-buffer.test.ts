@@ -8,7 +8,8 @@ const event = (value: number): AgUiEvent => ({ type: 'CUSTOM', name: 'n', value 
 function build(capacity = 2) {
   const log: string[] = []
   const buffer = createRunBuffer({ capacity, onAbandoned: () => log.push('abandoned') })
-  const push = (value: number) => void buffer.push(event(value)).then(() => log.push(`pushed ${value}`))
+  const push = (value: number) =>
+    void Promise.resolve(buffer.push(event(value))).then(() => log.push(`pushed ${value}`))
   return { buffer, log, push }
 }
 

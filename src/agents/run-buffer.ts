@@ -11,8 +11,8 @@ export interface RunBufferOptions {
 
 /** Holds the events of a run for its one reader, and holds the run back when the reader is slow. */
 export interface RunBuffer {
-  /** Resolves when the run may go on. */
-  push(event: AgUiEvent): Promise<void>
+  /** Gives a promise when the run has to wait before it goes on. */
+  push(event: AgUiEvent): Promise<void> | undefined
   close(): void
   /** Somebody waits for the result: without a reader, events beyond the buffer are dropped from now on. */
   wantResult(): void
@@ -42,16 +42,21 @@ export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): Ru
     return undefined
   }
 
+  async function pushLater(event: AgUiEvent): Promise<void> {
+    if (!isRead) await someoneCame
+    // Read again: somebody may have come to read, or only for the result.
+    hasDropped = !(isRead as boolean)
+    if (!hasDropped) await queue.push(event)
+  }
+
   return {
-    async push(event) {
-      if (!isRead && kept >= capacity) {
-        await someoneCame
-        // Read again: somebody may have come to read, or only for the result.
-        hasDropped = !(isRead as boolean)
+    push(event) {
+      if (hasDropped) return undefined
+      if ((isRead || kept < capacity) && queue.offer(event)) {
+        kept++
+        return undefined
       }
-      if (hasDropped) return
-      kept++
-      await queue.push(event)
+      return pushLater(event)
     },
     close: () => {
       queue.close()

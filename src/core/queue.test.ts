@@ -50,6 +50,25 @@ describe('push', () => {
   })
 })
 
+describe('offer', () => {
+  test('takes an item while there is room, and leaves the queue alone when there is none', async () => {
+    const queue = createQueue<number>({ capacity: 2 })
+    expect([1, 2, 3].map((item) => queue.offer(item))).toEqual([true, true, false])
+    queue.close()
+    expect(queue.offer(4)).toBe(false)
+    const read: number[] = []
+    for await (const item of queue) read.push(item)
+    expect(read).toEqual([1, 2])
+  })
+
+  test('wakes a consumer that waits', async () => {
+    const queue = createQueue<number>({ capacity: 1 })
+    const next = queue[Symbol.asyncIterator]().next()
+    expect(queue.offer(7)).toBe(true)
+    expect(await next).toEqual({ done: false, value: 7 })
+  })
+})
+
 describe('the end', () => {
   test('comes after all items, also those that still waited for room at the close', async () => {
     const queue = createQueue<number>({ capacity: 1 })

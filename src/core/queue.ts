@@ -17,6 +17,8 @@ export interface Queue<T> {
    * closed before, or the consumer left. Items are delivered in the order of the calls. Never rejects.
    */
   push(item: T): Promise<boolean>
+  /** Takes the item if there is room now, without the cost of a promise. False leaves everything as it was. */
+  offer(item: T): boolean
   /** Ends the stream after all items pushed so far, those still waiting for room among them. */
   close(): void
   /** Like `close`, and then throws. False when the consumer cannot get the error: it left, or the end was set. */
@@ -72,6 +74,12 @@ export function createQueue<T>({ capacity }: QueueOptions): Queue<T> {
         else waiting.push(taken)
         wake?.()
       })
+    },
+    offer(item) {
+      if (end !== undefined || items.size >= capacity) return false
+      items.push(item)
+      wake?.()
+      return true
     },
     close: () => void finish({}),
     fail: (error) => finish({ error }),

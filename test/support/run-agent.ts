@@ -54,7 +54,7 @@ export function createClient(agent: Agent, tools: readonly ToolInfo[] = []) {
     state = outcome.state
     if (outcome.type === 'completed') checkpoint = undefined
     // Through text, as it would come from a disk.
-    if (outcome.type === 'interrupted') checkpoint = JSON.parse(JSON.stringify(outcome.checkpoint)) as unknown
+    else if (outcome.checkpoint) checkpoint = JSON.parse(JSON.stringify(outcome.checkpoint)) as unknown
     return played
   }
   return {

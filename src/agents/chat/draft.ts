@@ -120,6 +120,8 @@ export class AnswerDraft implements Draft {
       events.push({ type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' })
     } else {
       this.#open({ kind, message: { id, role: 'reasoning', content: '' } })
+      // Signed reasoning goes back to a provider right before the calls it led to.
+      this.#holder = undefined
       events.push({ type: 'REASONING_MESSAGE_START', messageId: id, role: 'reasoning' })
     }
     return events

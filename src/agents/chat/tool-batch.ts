@@ -96,15 +96,14 @@ function* show(batch: Batch, call: CallRequest, { ctx, onResult }: BatchOptions)
   if (!result || batch.shown.includes(call.id)) return
   batch.shown.push(call.id)
   const { content, isError } = result
-  const message: ToolMessage = { id: ctx.newId('message'), role: 'tool', toolCallId: call.id, content }
-  onResult(message)
-  yield {
-    type: 'TOOL_CALL_RESULT',
-    messageId: message.id,
+  const messageId = ctx.newId('message')
+  const told = {
     toolCallId: call.id,
     content,
-    ...(isError === true ? { metadata: { millrace: { isError: true } } } : {}),
+    ...(isError === true ? { metadata: { millrace: { isError } } } : {}),
   }
+  onResult({ id: messageId, role: 'tool', ...told })
+  yield { type: 'TOOL_CALL_RESULT', messageId, ...told }
 }
 
 function* conclude(
