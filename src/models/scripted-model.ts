@@ -1,6 +1,6 @@
 import { isRetryableStatus, modelError, type ModelFailure } from './model-error.js'
 import type { Model, ModelRequest } from './model.js'
-import { untilAborted } from './until-aborted.js'
+import { untilAborted } from '../core/until-aborted.js'
 import type { AnswerPiece } from './written/answer-piece.js'
 import { writeAnswer } from './written/write-answer.js'
 

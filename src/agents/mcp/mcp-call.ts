@@ -5,7 +5,7 @@ import { callError } from './mcp-error.js'
 import type { McpLink } from './mcp-link.js'
 import { fromCallResult } from './mcp-result.js'
 import type { McpServer } from './mcp-server.js'
-import { unlessAborted } from './unless-aborted.js'
+import { untilAborted } from '../../core/until-aborted.js'
 
 /** What a server tells about a call it is at, as the tool yields it. */
 export interface McpProgress {
@@ -40,7 +40,7 @@ export async function* callMcpTool(
   const { signal } = stop
   const release = linkAbort(ctx.signal, stop)
   const call = watch((onProgress) =>
-    unlessAborted(
+    untilAborted(
       tool.link.use((connection) => connection.callTool({ name: tool.name, args, signal, onProgress })),
       signal,
     ),

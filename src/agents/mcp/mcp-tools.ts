@@ -5,7 +5,7 @@ import { callMcpTool } from './mcp-call.js'
 import { serverError } from './mcp-error.js'
 import { createLink } from './mcp-link.js'
 import { checkServer, describeServer, type McpServer } from './mcp-server.js'
-import { unlessAborted } from './unless-aborted.js'
+import { untilAborted } from '../../core/until-aborted.js'
 
 export interface McpToolsOptions {
   /** Stands before the name of every tool, to tell servers apart: `github_`. */
@@ -62,7 +62,7 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
 
   return {
     async tools({ signal }) {
-      const listed = await unlessAborted(listTools(), signal)
+      const listed = await untilAborted(listTools(), signal)
       const offered = listed.filter(
         ({ name }) => include?.includes(name) !== false && !exclude.includes(name),
       )

@@ -23,3 +23,7 @@ describe('work until an abort', () => {
     await expect(untilAborted(never, controller.signal)).rejects.toBe(reason)
   })
 })
+
+test('the failure of work that nobody waits for any more bothers nobody', async () => {
+  await expect(untilAborted(Promise.reject(new Error('no')), AbortSignal.abort('late'))).rejects.toBe('late')
+})

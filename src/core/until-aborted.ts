@@ -1,7 +1,7 @@
-/** Waits for shared work no longer than until the signal aborts; then throws its reason. The work itself goes on. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** What `work` gives, or the signal's reason as soon as it aborts. The work itself goes on; how it ends bothers nobody. */
+export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   await new Promise<void>((resolve) => {
-    const wake = () => {
+    const wake = (): void => {
       signal.removeEventListener('abort', wake)
       resolve()
     }
