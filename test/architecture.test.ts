@@ -133,6 +133,8 @@ describe('libraries', () => {
     ['@langchain/langgraph', ['langgraph']],
     ['pg', ['threads']],
     ['ioredis', ['threads']],
+    ['@modelcontextprotocol/sdk/client', ['agents']],
+    ['@cfworker/json-schema', ['agents']],
     ['@ag-ui/client', ['testing', 'remote']],
     ['rxjs', ['testing', 'remote']],
     ['rxjs/operators', ['testing', 'remote']],

@@ -27,6 +27,8 @@ const confined = new Map<string, readonly string[]>([
   ['@langchain', ['langgraph']],
   ['pg', ['threads']],
   ['ioredis', ['threads']],
+  ['@modelcontextprotocol/sdk', ['agents']],
+  ['@cfworker/json-schema', ['agents']],
   ['@ag-ui/client', ['testing', 'remote']],
   ['rxjs', ['testing', 'remote']],
 ])

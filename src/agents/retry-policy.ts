@@ -1,7 +1,7 @@
 import type { Message, TokenUsage, ToolCall } from '@ag-ui/core'
 import { isAbortError } from '../core/abort.js'
 import { MillraceError, toWireError } from '../core/errors.js'
-import type { FinishReason, Model, ModelRequest } from '../models/index.js'
+import { isRetryableStatus, type FinishReason, type Model, type ModelRequest } from '../models/index.js'
 import { checkNumber } from './check-number.js'
 
 /** One finished try at a model call: it has an `error` or an `answer`. */
@@ -152,18 +152,13 @@ export function isRetryable(error: unknown, signal?: AbortSignal): boolean {
   if (isStop(error, signal)) return false
   if (!MillraceError.isInstance(error)) {
     const status = fieldOf(error, 'status') ?? fieldOf(error, 'statusCode')
-    return typeof status === 'number' ? isPassing(status) : isNetworkError(error)
+    return typeof status === 'number' ? isRetryableStatus(status) : isNetworkError(error)
   }
   if (error.code !== 'MODEL_ERROR') return false
   const { status, retryable } = error.details
-  const isRefusal = typeof status === 'number' && status >= 400 && !isPassing(status)
+  const isRefusal = typeof status === 'number' && status >= 400 && !isRetryableStatus(status)
   if (typeof retryable === 'boolean') return retryable && !isRefusal
-  return typeof status === 'number' ? isPassing(status) : isNetworkError(error.cause)
-}
-
-/** Whether this HTTP status passes by itself: time-out, conflict, too many requests, or the server's own fault. */
-function isPassing(status: number): boolean {
-  return status >= 500 || [408, 409, 429].includes(status)
+  return typeof status === 'number' ? isRetryableStatus(status) : isNetworkError(error.cause)
 }
 
 const networkCodes = new Set([

@@ -17,7 +17,7 @@ export function modelError(message: string, failure: ModelFailure, cause?: unkno
   })
 }
 
-/** Whether a request that got this HTTP status may succeed when it is sent again. */
+/** Whether this HTTP status passes by itself: time-out, conflict, too many requests, or the server's own fault. */
 export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500
 }
