@@ -7,8 +7,8 @@ import { isRejected } from './rejected.js'
  * only added to, so that a turn costs the same in a long conversation as in a short one.
  */
 export interface Conversation {
-  /** As it is now: what is added later is not in it. */
-  readonly messages: readonly Message[]
+  /** As it is now: what is added later is not in it. Copied when it is read, so that a long one costs no more. */
+  view(): () => readonly Message[]
   add(messages: readonly Message[]): void
   resultOf(toolCallId: string): ToolMessage | undefined
 }
@@ -24,7 +24,6 @@ export interface LeftConversation {
 export function createConversation(history: readonly Message[], left?: LeftConversation): Conversation {
   const results = new Map<string, ToolMessage>()
   const messages: Message[] = []
-  let snapshot: readonly Message[] | undefined
   /** Where the next result of an open call goes. */
   let gap: number | undefined
 
@@ -32,7 +31,6 @@ export function createConversation(history: readonly Message[], left?: LeftConve
     message.role === 'tool' && left?.openCalls.has(message.toolCallId) === true
 
   const add = (more: readonly Message[]): void => {
-    snapshot = undefined
     for (const message of more) {
       if (message.role === 'tool') results.set(message.toolCallId, message)
       if (gap !== undefined && isOpenResult(message)) messages.splice(gap++, 0, message)
@@ -54,8 +52,11 @@ export function createConversation(history: readonly Message[], left?: LeftConve
     add(repairMessages(rest.slice(answer.length)))
   }
   return {
-    get messages() {
-      return (snapshot ??= [...messages])
+    view() {
+      const { length } = messages
+      // Results that go into the gap move what is behind it, so this one cannot wait.
+      let copy = gap === undefined ? undefined : messages.slice()
+      return () => (copy ??= messages.slice(0, length))
     },
     add,
     resultOf: (id) => results.get(id),

@@ -95,12 +95,15 @@ function tooManySteps({ name, maxIterations }: ChatConfig): MillraceError {
 function requestFor({ config, ctx, toolbox, conversation, output }: Chat, isLast: boolean): ModelRequest {
   const { instructions } = toolbox
   const tools = toolInfos(toolbox, ctx.clientTools)
+  const messages = conversation.view()
   const hurry = 'Answer now with what you know. Do not call any tools.'
   return {
     ...(instructions === '' && !isLast
       ? {}
       : { instructions: isLast ? [instructions, hurry].filter(Boolean).join('\n\n') : instructions }),
-    messages: conversation.messages,
+    get messages() {
+      return messages()
+    },
     ...(tools.length > 0 ? { tools } : {}),
     ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
     ...(output ? { output: { schema: output.schema } } : {}),
@@ -133,7 +136,7 @@ async function* workOff(chat: Chat, batch: Batch): AsyncGenerator<AgentEvent, Ba
     tools: toolbox.tools,
     middlewares: config.middlewares,
     onToolError: config.onToolError,
-    messages: conversation.messages,
+    messages: conversation.view(),
     onResult: (message) => add(chat, [message]),
     onStrayError: (error) => ctx.report(`a tool failed after its call was over: ${toWireError(error).code}`),
   })

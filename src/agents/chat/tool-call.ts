@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly middlewares: readonly Middleware[]
   readonly onToolError: 'feedback' | 'throw'
   /** The conversation up to and including the call. */
-  readonly messages: ToolContext['messages']
+  readonly messages: () => ToolContext['messages']
 }
 
 /** Runs one call. Yields what the tool sends while it runs; a tool that fails is an outcome, not an error. */

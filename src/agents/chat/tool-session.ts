@@ -19,7 +19,7 @@ export interface SessionOptions {
   readonly asker: Asker
   readonly signal: AbortSignal
   /** The conversation up to and including the call. */
-  readonly messages: ToolContext['messages']
+  readonly messages: () => ToolContext['messages']
 }
 
 /** One tool at work. */
@@ -48,7 +48,9 @@ export function createSession(call: CallRequest, options: SessionOptions): ToolS
     toolCallId: call.id,
     toolName: call.name,
     signal,
-    messages,
+    get messages() {
+      return messages()
+    },
     values: ctx.values,
     get state() {
       return ctx.state
