@@ -21,10 +21,10 @@ export interface RunScope {
   readonly newId: IdSource
   readonly clock: Clock
   readonly graceMs: number
-  shouldStop(at: SafePoint): boolean
-  addUsage(usage: TokenUsage): void
-  callId(wanted: string): string
-  report(problem: string): void
+  readonly shouldStop: (at: SafePoint) => boolean
+  readonly addUsage: (usage: TokenUsage) => void
+  readonly callId: (wanted: string) => string
+  readonly report: (problem: string) => void
 }
 
 interface Place {
@@ -60,7 +60,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
       return scope.state.current
     },
     setState: (next) => scope.state.set(next),
-    interrupt: (request) => asker.interrupt(request),
+    interrupt: asker.interrupt,
     resumed: asker.resumed,
     takeFrame() {
       const frame = resumption.frames.get(address)
@@ -69,10 +69,10 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     },
     waitingAt: (at = address) => waitingAt(resumption, at),
     asker: (at, defaults) => createAsker({ address: at, resumption, defaults: { ...defaults, ...tag } }),
-    shouldStop: (at) => scope.shouldStop(at),
-    addUsage: (usage) => scope.addUsage(usage),
-    callId: (wanted) => scope.callId(wanted),
-    report: (problem) => scope.report(problem),
+    shouldStop: scope.shouldStop,
+    addUsage: scope.addUsage,
+    callId: scope.callId,
+    report: scope.report,
     delegate: (agent, options) => delegate({ scope, place, agent, options }),
     newId: scope.newId,
     clock: scope.clock,

@@ -461,6 +461,24 @@ test('a middleware that brings a tool brings it also when the run goes on', asyn
   expect(model.requests[1]?.tools?.map(({ name }) => name)).toEqual(['book'])
 })
 
+test('text between calls that ask stays where it is, and their results come behind it', async () => {
+  const { book } = booking()
+  const model = scriptedModel([['One.', call('c1'), { reasoning: 'Hm.' }, 'Two.', call('c2')], 'Done.'])
+  const client = createClient(defineAgent({ name: 'a', model, tools: [book] }))
+  const first = await client.say('Go.')
+  const second = await client.answer({ [idOf(first, 'Book c2?')]: 2 })
+  const third = await client.answer({ [idOf(second, 'Book c1?')]: 1 })
+  expect(third.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+  expect(model.requests[1]?.messages.map(({ role, content }) => [role, content])).toEqual([
+    ['user', 'Go.'],
+    ['assistant', 'One.'],
+    ['reasoning', 'Hm.'],
+    ['assistant', 'Two.'],
+    ['tool', 'booked: 2'],
+    ['tool', 'booked: 1'],
+  ])
+})
+
 test('steps are counted on when a run goes on', async () => {
   const { book } = booking()
   const model = scriptedModel([[call('c1')], [call('c2')], [call('c3')], 'Done.'])

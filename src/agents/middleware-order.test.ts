@@ -228,6 +228,29 @@ describe('middlewares', () => {
     expect(model.requests.map(({ instructions }) => instructions)).toEqual([told, told])
   })
 
+  test('may ask a person instead of the model: what was said is taken back, what was done stays done', async () => {
+    let looked = 0
+    const count = defineTool({ name: 'look', description: 'Looks.', execute: () => String(++looked) })
+    const ask: Middleware = {
+      async *model(request, next, ctx) {
+        const isSecond = request.messages.some(({ role }) => role === 'tool')
+        for await (const part of next(request)) {
+          yield part
+          if (isSecond && part.type === 'text-delta') await ctx.interrupt({ message: 'Say it?' })
+        }
+      },
+    }
+    const model = scriptedModel((request) =>
+      request.messages.some(({ role }) => role === 'tool') ? 'Done.' : [call('c1')],
+    )
+    const client = createClient(defineAgent({ name: 'a', model, tools: [count], middlewares: [ask] }))
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first, 'Say it?')]: 1 })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(looked).toBe(1)
+    expect(model.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+  })
+
   test('are told of the end once, also when a tool ends the agent', async () => {
     const log: string[] = []
     const direct = defineTool({

@@ -45,7 +45,7 @@ export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): Ru
   async function pushLater(event: AgUiEvent): Promise<void> {
     if (!isRead) await someoneCame
     // Read again: somebody may have come to read, or only for the result.
-    hasDropped = !(isRead)
+    hasDropped = !isRead
     if (!hasDropped) await queue.push(event)
   }
 

@@ -204,6 +204,18 @@ describe('an agent that fails', () => {
   })
 })
 
+test('a state that is not JSON fails the run that touches it, and the run only', async () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  const agent = agentOf(async function* (ctx) {
+    await Promise.resolve()
+    yield ctx.setState((state: object) => ({ ...state, more: 1 }))
+    return { type: 'done' }
+  })
+  const outcome = await run(agent, { messages: [], state: circle }).result
+  expect(outcome.type).toBe('failed')
+})
+
 describe('how an agent ends', () => {
   test.each<[Control, unknown]>([
     [

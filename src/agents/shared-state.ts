@@ -15,19 +15,20 @@ export interface SharedState {
 // Marks the events of `set`. A copy of an event keeps it.
 const change = Symbol('state-change')
 
-/** Starts from a copy: the caller's object stays as it is. */
+/** Works on a copy, made when it is first asked for: the caller's object stays as it is. */
 export function createSharedState(initial: unknown): SharedState {
-  let current = copyOf(initial)
+  let own: { readonly value: unknown } | undefined
+  const current = (): unknown => (own ??= { value: copyOf(initial) }).value
   return {
     get current() {
-      return current
+      return current()
     },
     set(next) {
       const value: unknown =
-        typeof next === 'function' ? (next as (current: unknown) => unknown)(current) : next
+        typeof next === 'function' ? (next as (current: unknown) => unknown)(current()) : next
       assertJson(value, 'state')
-      current = copyOf(value)
-      const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: current }
+      own = { value: copyOf(value) }
+      const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: own.value }
       return { ...event, [change]: true }
     },
   }

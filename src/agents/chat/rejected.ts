@@ -7,7 +7,7 @@ function mark(reason: string) {
   return { metadata: { millrace: { rejected: reason } } }
 }
 
-/** Marks all that an attempt has shown as taken back, and answers its calls so that no client carries them out. */
+/** Marks all that an attempt has shown as taken back, and answers its calls: nobody is to carry them out. */
 export function rejectDraft(draft: Draft, reason: string, newId: (prefix: string) => string): AgentEvent[] {
   const events: AgentEvent[] = []
   for (const message of draft.messages) {
@@ -21,7 +21,7 @@ export function rejectDraft(draft: Draft, reason: string, newId: (prefix: string
     }
   }
   for (const { id: toolCallId } of draft.calls) {
-    const content = 'This call was taken back: the model is asked again.'
+    const content = 'This call was taken back. It was not carried out.'
     events.push({
       type: 'TOOL_CALL_RESULT',
       messageId: newId('message'),

@@ -1,6 +1,6 @@
-import { createQueue } from '../../core/queue.js'
+import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, Interrupted, RunContext } from '../agent.js'
+import type { Control, Interrupted, RunContext } from '../agent.js'
 import { InterruptSignal, type Asker } from '../asker.js'
 import type { ToolContext } from '../tool.js'
 import type { CallRequest } from './draft.js'
@@ -34,15 +34,30 @@ export interface ToolSession {
 }
 
 export function createSession(call: CallRequest, options: SessionOptions): ToolSession {
-  const { ctx, asker, signal, messages } = options
   // Of no size: who sends waits for the reader of the run.
   const outbox = createQueue<AgentEvent>({ capacity: 0 })
-  let exit: { value: unknown } | undefined
-  let delegated = 0
   const send = (event: AgentEvent): Promise<boolean> => outbox.push(event)
-  const emit = (event: AgentEvent): void => void send(event)
+  let exit: { readonly value: unknown } | undefined
+  const onExit = (value: unknown): void => void (exit = { value: value ?? null })
+  return {
+    ctx: createToolContext(call, options, { send, onExit }),
+    get exit() {
+      return exit
+    },
+    send,
+    during: (work) => during(work, outbox),
+  }
+}
 
-  const toolContext: ToolContext = {
+interface Doors {
+  readonly send: ToolSession['send']
+  readonly onExit: (value: unknown) => void
+}
+
+function createToolContext(call: CallRequest, options: SessionOptions, { send, onExit }: Doors): ToolContext {
+  const { ctx, asker, signal, messages } = options
+  let delegated = 0
+  return {
     threadId: ctx.threadId,
     runId: ctx.runId,
     toolCallId: call.id,
@@ -55,60 +70,56 @@ export function createSession(call: CallRequest, options: SessionOptions): ToolS
     get state() {
       return ctx.state
     },
-    setState: (next) => emit(ctx.setState(next)),
-    emit,
-    exit: (result) => {
-      exit = { value: result ?? null }
-    },
-    interrupt: (request) => asker.interrupt(request),
+    setState: (next) => void send(ctx.setState(next)),
+    emit: (event) => void send(event),
+    exit: onExit,
+    interrupt: asker.interrupt,
     resumed: asker.resumed,
-    delegate(agent: Agent, { messages: given }) {
+    delegate(agent, { messages: given }) {
       const nth = ++delegated
       const segment = nth === 1 ? segmentOf(call) : [segmentOf(call), String(nth)]
-      return relay(ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal }))
+      const source = ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal })
+      return relay(source, asker, send)
     },
   }
+}
 
-  /** Sends what an agent does, at the pace of the reader. Its questions are those of the tool. */
-  async function* relay(
-    source: AsyncGenerator<AgentEvent, Control>,
-  ): AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>> {
-    try {
-      for (;;) {
-        const step = await source.next()
-        if (step.done !== true) {
-          await send(step.value)
-          yield step.value
-        } else if (step.value.type === 'interrupted') {
-          asker.note(step.value)
-          throw new InterruptSignal(step.value.points, step.value.frames)
-        } else return step.value
-      }
-    } finally {
-      await source.return({ type: 'cancelled' })
+/** Sends what an agent does, at the pace of the reader. Its questions are those of the tool. */
+async function* relay(
+  source: AsyncGenerator<AgentEvent, Control>,
+  asker: Asker,
+  send: ToolSession['send'],
+): AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>> {
+  try {
+    for (;;) {
+      const step = await source.next()
+      if (step.done !== true) {
+        await send(step.value)
+        yield step.value
+      } else if (step.value.type === 'interrupted') {
+        // Noted, should the tool swallow it.
+        asker.note(step.value)
+        throw new InterruptSignal(step.value.points, step.value.frames)
+      } else return step.value
     }
+  } finally {
+    await source.return({ type: 'cancelled' })
   }
+}
 
-  async function* during(work: Promise<unknown>): AsyncGenerator<AgentEvent, unknown> {
-    const settle = (): void => outbox.close()
-    work.then(settle, settle)
-    let isStopped = true
-    try {
-      yield* outbox
-      isStopped = false
-    } finally {
-      // The tool has been told, and is given the time to clean up.
-      if (isStopped) await work
-    }
-    return work
+async function* during(
+  work: Promise<unknown>,
+  outbox: Queue<AgentEvent>,
+): AsyncGenerator<AgentEvent, unknown> {
+  const close = (): void => outbox.close()
+  work.then(close, close)
+  let isStopped = true
+  try {
+    yield* outbox
+    isStopped = false
+  } finally {
+    // The tool has been told, and is given the time to clean up.
+    if (isStopped) await work
   }
-
-  return {
-    ctx: toolContext,
-    get exit() {
-      return exit
-    },
-    send,
-    during,
-  }
+  return work
 }
