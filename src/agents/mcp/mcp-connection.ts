@@ -14,7 +14,7 @@ export interface McpConnection {
   close(): Promise<void>
 }
 
-export interface McpCall {
+interface McpCall {
   readonly name: string
   readonly args: Record<string, unknown>
   /** An abort is passed on to the server. */
