@@ -1,6 +1,7 @@
 import type { Interrupt } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
+import type { Control, Interrupted } from './agent.js'
 import type { Frames, Point } from './checkpoint.js'
 import type { Answer, Interrupting, InterruptRequest } from './interrupt.js'
 import { askerKey, type Paused, type Resumption } from './resumption.js'
@@ -83,6 +84,21 @@ export function createAsker({ address, resumption, defaults }: AskerOptions): As
       throw new InterruptSignal(open, frames)
     },
   }
+}
+
+/** How the work of an asker ended: with what it returned, or with what it threw. */
+export type WorkEnd<R> = { readonly value: R } | { readonly error: unknown }
+
+/**
+ * What the end of an asker's work means. An interrupt it threw is turned into the control it stands for, and one it
+ * swallowed is brought back: work after an unanswered question does not count. Any other error is thrown on.
+ */
+export function afterWork<R extends Control | undefined>(asker: Asker, end: WorkEnd<R>): R | Interrupted {
+  if ('value' in end && end.value?.type === 'interrupted') asker.note(end.value)
+  if ('error' in end && end.error instanceof InterruptSignal) asker.note(end.error)
+  if (asker.open) return { type: 'interrupted', ...asker.open }
+  if ('error' in end) throw end.error
+  return end.value
 }
 
 /** Derived from who asks and the how manieth question it is: the same when the run is interrupted there again. */

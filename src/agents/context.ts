@@ -5,7 +5,7 @@ import { stableHash } from '../core/hash.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Agent, Control, DelegateOptions, RunContext, SafePoint } from './agent.js'
-import { createAsker, InterruptSignal, type Asker } from './asker.js'
+import { afterWork, createAsker, type Asker, type WorkEnd } from './asker.js'
 import { waitingAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
 
@@ -81,30 +81,18 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
   return { ctx, asker }
 }
 
-/**
- * Runs an agent in its place. An interrupt it threw is turned into the control it means, and one it swallowed is
- * brought back: work after an unanswered question does not count.
- */
+/** Runs an agent in its place. Its questions are its control, however they came up. */
 export async function* runInPlace(
   agent: Agent,
   { ctx, asker }: AgentPlace,
 ): AsyncGenerator<AgentEvent, Control> {
-  const control = yield* withSignal(agent, ctx)
-  if (control.type === 'interrupted') asker.note(control)
-  if (asker.open) return { type: 'interrupted', ...asker.open }
-  if (control.type === 'thrown') throw control.error
-  return control
-}
-
-type Thrown = { readonly type: 'thrown'; readonly error: unknown }
-
-async function* withSignal(agent: Agent, ctx: RunContext): AsyncGenerator<AgentEvent, Control | Thrown> {
+  let end: WorkEnd<Control>
   try {
-    return yield* agent.run(ctx)
+    end = { value: yield* agent.run(ctx) }
   } catch (error) {
-    if (!(error instanceof InterruptSignal)) return { type: 'thrown', error }
-    return { type: 'interrupted', points: error.points, frames: error.frames }
+    end = { error }
   }
+  return afterWork(asker, end)
 }
 
 interface Delegation {

@@ -228,6 +228,37 @@ describe('middlewares', () => {
     expect(model.requests.map(({ instructions }) => instructions)).toEqual([told, told])
   })
 
+  test('may ask a person in every step, and no answer is taken for another', async () => {
+    const heard: unknown[] = []
+    const ask: Middleware = {
+      async *model(request, next, ctx) {
+        const turn = request.messages.filter(({ role }) => role === 'assistant').length
+        heard.push(await ctx.interrupt({ message: `Ask for answer ${turn}?` }))
+        yield* next(request)
+      },
+      async afterTools(ctx) {
+        heard.push(await ctx.interrupt({ message: 'Go on?', state: heard.length }))
+      },
+    }
+    let looked = 0
+    const count = defineTool({ name: 'look', description: 'Looks.', execute: () => String(++looked) })
+    const model = scriptedModel([[call('c1')], [call('c2')], 'Done.'])
+    const agent = defineAgent({ name: 'a', model, tools: [count], middlewares: [ask] })
+    const client = createClient(agent)
+    const questions: unknown[] = []
+    let played = await client.say('Go.')
+    while (played.outcome.type === 'interrupted') {
+      questions.push(...played.outcome.interrupts.map(({ message }) => message))
+      played = await client.answer({ [idOf(played)]: questions.length })
+    }
+    expect(played.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(questions).toEqual([
+      ...['Ask for answer 0?', 'Go on?', 'Ask for answer 1?', 'Go on?', 'Ask for answer 2?'],
+    ])
+    expect(heard.map((answer) => (answer as { payload: number }).payload)).toEqual([1, 2, 3, 4, 5])
+    expect([looked, model.requests.length]).toEqual([2, 3])
+  })
+
   test('may ask a person instead of the model: what was said is taken back, what was done stays done', async () => {
     let looked = 0
     const count = defineTool({ name: 'look', description: 'Looks.', execute: () => String(++looked) })

@@ -1,22 +1,25 @@
-import type { Message, Tool as ToolInfo } from '@ag-ui/core'
+import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import type { ModelRequest } from '../../models/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, RunContext } from '../agent.js'
+import { afterWork, type Asker, type WorkEnd } from '../asker.js'
 import { askModel } from './ask-model.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
-import type { CallRequest, Draft } from './draft.js'
+import type { Draft } from './draft.js'
 import { createOutput, type Output } from './output.js'
+import { clientCallsIn, createRequest } from './request.js'
 import { runBatch, type Batch, type BatchOutcome } from './tool-batch.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
 
-/** What is saved when a tool asks: the answer whose calls are at work, and how far they are. */
+/** What is saved when somebody asks: where the loop stands. */
 interface ChatFrame {
+  /** How often the model has answered. */
   readonly iteration: number
   /** What this agent has added to its conversation. */
   readonly added: readonly Message[]
-  readonly batch: Batch
+  /** The calls of the last answer, while tools are at work. */
+  readonly batch?: Batch
 }
 
 interface Chat {
@@ -26,44 +29,82 @@ interface Chat {
   readonly conversation: Conversation
   readonly output: Output | undefined
   readonly added: Message[]
+  iteration: number
+  batch: Batch | undefined
 }
 
 type Ending = Extract<Control, { type: 'done' | 'exit' }>
+/** A part of the loop. Ends with the end of the agent, or with nothing, and the next one follows. */
+type Phase = AsyncGenerator<AgentEvent, Control | undefined>
 
 /** Ask the model, run the tools it calls, ask again: until it answers without calling any. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as ChatFrame | undefined
-  const chat = await openChat(config, ctx, frame)
-  let iteration = frame?.iteration ?? 0
-  let batch = frame?.batch
+  const chat = await openChat(config, ctx)
   for (;;) {
-    if (!batch) {
-      iteration++
-      const answer = yield* nextAnswer(chat, iteration)
-      if (answer.calls.length === 0) return await conclude(chat, answer)
-      if (ctx.shouldStop('model')) return { type: 'cancelled' }
-      batch = { calls: answer.calls, clientCalls: clientCallsIn(answer.calls, chat), results: {}, shown: [] }
+    const { batch, iteration, added } = chat
+    // The loop goes on in its midst, so questions are told apart by the phase they are asked in.
+    const phase = phaseOf(ctx, batch ? `tools:${iteration}` : `model:${iteration + 1}`)
+    let end: WorkEnd<Control | undefined>
+    try {
+      end = { value: yield* batch ? runTools(chat, batch, phase.ctx) : hearModel(chat, phase.ctx) }
+    } catch (error) {
+      end = { error }
     }
-    const outcome = yield* workOff(chat, batch)
-    if (outcome.type === 'interrupted') {
-      const saved: ChatFrame = { iteration, added: chat.added, batch }
-      return { ...outcome, frames: { ...outcome.frames, [ctx.address]: saved } }
+    const control = afterWork(phase.asker, end)
+    if (control?.type === 'interrupted') {
+      const frame: ChatFrame = { iteration, added, ...(batch ? { batch } : {}) }
+      return { ...control, frames: { ...control.frames, [ctx.address]: frame } }
     }
-    if (outcome.type === 'client') return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
-    if (outcome.type === 'ended') return await endWith(chat, outcome.control)
-    for (const middleware of config.middlewares) await middleware.afterTools?.(ctx)
-    if (ctx.shouldStop('tools')) return { type: 'cancelled' }
-    batch = undefined
+    if (control) return control
   }
 }
 
-async function openChat(config: ChatConfig, ctx: RunContext, frame: ChatFrame | undefined): Promise<Chat> {
+async function openChat(config: ChatConfig, ctx: RunContext): Promise<Chat> {
+  const frame = ctx.takeFrame() as ChatFrame | undefined
+  const { iteration = 0, batch } = frame ?? {}
   const added = [...(frame?.added ?? [])]
-  const openCalls = new Set(frame?.batch.calls.map(({ id }) => id))
+  const openCalls = new Set(batch?.calls.map(({ id }) => id))
   const conversation = createConversation(ctx.messages, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
   const output = config.output === undefined ? undefined : createOutput(config.output)
-  return { config, ctx, toolbox, conversation, output, added }
+  return { config, ctx, toolbox, conversation, output, added, iteration, batch }
+}
+
+function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; readonly asker: Asker } {
+  const asker = ctx.asker(`${ctx.address}/${name}`, { reason: 'input_required' })
+  const own = { interrupt: { value: asker.interrupt }, resumed: { value: asker.resumed } }
+  // Inherited, not copied: members such as `state` are live.
+  return { asker, ctx: Object.create(ctx, own) as RunContext }
+}
+
+async function* hearModel(chat: Chat, ctx: RunContext): Phase {
+  const { config, output, iteration } = chat
+  const isLast = iteration >= config.maxIterations
+  if (isLast && config.onMaxIterations === 'error') throw tooManySteps(config)
+  const answer = yield* askModel(createRequest(chat, isLast), {
+    ctx,
+    models: config.models,
+    retry: output ? output.judging(config.retry) : config.retry,
+    middlewares: config.middlewares,
+  })
+  const { calls } = answer
+  // It was asked to call none.
+  if (isLast && calls.length > 0) throw tooManySteps(config)
+  add(chat, answer.messages)
+  if (calls.length === 0) return await conclude(chat, answer)
+  chat.iteration++
+  chat.batch = { calls, clientCalls: clientCallsIn(calls, chat), results: {}, shown: [] }
+  return ctx.shouldStop('model') ? { type: 'cancelled' } : undefined
+}
+
+async function* runTools(chat: Chat, batch: Batch, ctx: RunContext): Phase {
+  const outcome = yield* workOff(chat, batch)
+  if (outcome.type === 'interrupted') return outcome
+  if (outcome.type === 'client') return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
+  if (outcome.type === 'ended') return await endWith(chat, outcome.control)
+  for (const middleware of chat.config.middlewares) await middleware.afterTools?.(ctx)
+  chat.batch = undefined
+  return ctx.shouldStop('tools') ? { type: 'cancelled' } : undefined
 }
 
 function add(chat: Chat, messages: readonly Message[]): void {
@@ -71,61 +112,9 @@ function add(chat: Chat, messages: readonly Message[]): void {
   chat.added.push(...messages)
 }
 
-async function* nextAnswer(chat: Chat, iteration: number): AsyncGenerator<AgentEvent, Draft> {
-  const { config, ctx, output } = chat
-  const isLast = iteration > config.maxIterations
-  if (isLast && config.onMaxIterations === 'error') throw tooManySteps(config)
-  const answer = yield* askModel(requestFor(chat, isLast), {
-    ctx,
-    models: config.models,
-    retry: output ? output.judging(config.retry) : config.retry,
-    middlewares: config.middlewares,
-  })
-  // It was asked to call none.
-  if (isLast && answer.calls.length > 0) throw tooManySteps(config)
-  add(chat, answer.messages)
-  return answer
-}
-
 function tooManySteps({ name, maxIterations }: ChatConfig): MillraceError {
   const message = `Agent '${name}' called tools in each of its ${maxIterations} steps and did not finish.`
   return new MillraceError('MAX_ITERATIONS', message)
-}
-
-function requestFor({ config, ctx, toolbox, conversation, output }: Chat, isLast: boolean): ModelRequest {
-  const { instructions } = toolbox
-  const tools = toolInfos(toolbox, ctx.clientTools)
-  const messages = conversation.view()
-  const hurry = 'Answer now with what you know. Do not call any tools.'
-  return {
-    ...(instructions === '' && !isLast
-      ? {}
-      : { instructions: isLast ? [instructions, hurry].filter(Boolean).join('\n\n') : instructions }),
-    get messages() {
-      return messages()
-    },
-    ...(tools.length > 0 ? { tools } : {}),
-    ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
-    ...(output ? { output: { schema: output.schema } } : {}),
-    ...(config.settings ? { settings: config.settings } : {}),
-    signal: ctx.signal,
-  }
-}
-
-/** A client's tool with the name of one of the agent's is not offered: the agent's own is. */
-function toolInfos({ tools }: Toolbox, clientTools: readonly ToolInfo[]): ToolInfo[] {
-  const own = [...tools.values()].map(({ name, description, parameters }) => ({
-    name,
-    description,
-    parameters,
-  }))
-  return [...own, ...clientTools.filter(({ name }) => !tools.has(name))]
-}
-
-/** Those to the client's tools, unless the agent has one of that name itself. */
-function clientCallsIn(calls: readonly CallRequest[], { ctx, toolbox }: Chat): string[] {
-  const names = new Set(ctx.clientTools.map(({ name }) => name))
-  return calls.filter(({ name }) => names.has(name) && !toolbox.tools.has(name)).map(({ id }) => id)
 }
 
 async function* workOff(chat: Chat, batch: Batch): AsyncGenerator<AgentEvent, BatchOutcome> {

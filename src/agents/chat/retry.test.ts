@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { createClient, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import { createClient, inputOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
 import { manualClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { scriptedModel, type Model, type Script } from '../../models/index.js'
 import type { AgUiEvent } from '../../protocol/index.js'
+import { lintEvents } from '../../testing/index.js'
 import { InterruptSignal } from '../asker.js'
 import { defineTool } from '../define-tool.js'
 import type { RetryOptions } from '../retry-policy.js'
+import { run } from '../run.js'
 import { defineAgent, type AgentOptions } from './chat-agent.js'
 
 const busy = { error: { status: 503, message: 'busy' } }
@@ -68,6 +70,20 @@ describe('an attempt that fails and is tried again', () => {
     expect(model.requests.at(-1)?.messages.map(({ role }) => role)).toEqual([
       ...['user', 'assistant', 'tool', 'assistant', 'user'],
     ])
+  })
+
+  test('has its calls to the client answered too: nobody is to carry them out', async () => {
+    const paint = { name: 'paint', description: 'Paints.' }
+    const call = { toolCall: { id: 'c1', name: 'paint' } }
+    const { agent } = agentOf([[call, busy], 'Done.'])
+    const request = { messages: [], tools: [paint] }
+    const running = run(agent, request)
+    const events: AgUiEvent[] = []
+    for await (const event of running) events.push(event)
+    // The linter wants results of client tools from the client alone. Without one the client would do what was taken back.
+    const violations = lintEvents(events, { input: inputOf(request, running) })
+    expect(violations.map(({ rule }) => rule)).toEqual(['client-tool-result'])
+    expect(await running.result).toMatchObject({ type: 'completed', text: 'Done.', pendingToolCalls: [] })
   })
 
   test('waits as long as the policy says', async () => {
