@@ -6,7 +6,8 @@ import type { Control } from './agent.js'
 import { createCallIds } from './call-ids.js'
 import { createPlace, runInPlace, type RunScope } from './context.js'
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
-import { planResume, type ResumePlan } from './resume.js'
+import { planResume } from './resume.js'
+import type { Resumption } from './resumption.js'
 import type { Outcome } from './run.js'
 import { isStateChange, stateDifference } from './shared-state.js'
 
@@ -34,7 +35,7 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
   })
   if (plan.type === 'nothing') return complete(run, { type: 'done' })
   if (plan.type === 'ask-again') return ask(run, plan.checkpoint)
-  const scope = scopeOf(run, plan)
+  const scope = scopeOf(run, plan.resumption)
   if (plan.type === 'continue') run.resumed = scope
   const control = await pump(run, scope)
   switch (control.type) {
@@ -91,16 +92,14 @@ function writeState(
 
 function scopeOf(
   { input, options, checkpoint, messages, state, usage, shouldStop }: ActiveRun,
-  { type, resumption }: Extract<ResumePlan, { type: 'start' | 'continue' }>,
+  resumption: Resumption,
 ): RunScope {
-  // Values belong to a run and to those that resume it.
-  const saved = type === 'continue' ? checkpoint?.values : undefined
   return {
     threadId: input.threadId,
     runId: input.runId,
     context: input.context,
     forwardedProps: input.forwardedProps,
-    values: new Map(Object.entries({ ...saved, ...options.values })),
+    values: new Map(Object.entries({ ...checkpoint?.values, ...options.values })),
     state,
     resumption,
     newId: options.newId,

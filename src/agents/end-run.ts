@@ -48,7 +48,10 @@ export async function complete(
   return { type: 'completed', text: ledger.text(messages), ...result, pendingToolCalls, ...soFar() }
 }
 
-/** Nothing is left to answer. What was answered is kept, so that answering once more does nothing. */
+/**
+ * Nothing is left to answer. What was answered is kept, so that answering once more does nothing. Values are not: they
+ * belong to a run and to those that resume it.
+ */
 async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promise<void> {
   if (!checkpoint || checkpoint.points.length === 0) return
   const { messages, state } = stream.held

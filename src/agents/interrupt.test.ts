@@ -223,6 +223,34 @@ describe('an answer', () => {
     expect((await client.answer({ [id]: { nights: 3 } })).outcome.type).toBe('completed')
   })
 
+  test('that only the schema itself can refuse fails the run, not the tool, and can be given again', async () => {
+    const even = z.number().refine((nights) => nights % 2 === 0, 'must be even')
+    const log: string[] = []
+    const pick = toolOf('book', async ({ interrupt }) => {
+      const answer = await interrupt({ responseSchema: even })
+      return answer.status === 'resolved' ? `booked ${answer.payload}` : answer.status
+    })
+    const other = toolOf('other', async ({ interrupt }) => {
+      await interrupt({ message: 'Other?' })
+      log.push('other')
+      return 'other'
+    })
+    const model = scriptedModel([[call('c1'), call('c2', 'other')], 'Done.'])
+    const client = createClient(defineAgent({ name: 'a', model, tools: [pick, other] }))
+    const first = await client.say('Go.')
+    const [one, two] = interruptsOf(first).map(({ id }) => String(id))
+    const refused = await client.answer({ [String(one)]: 3, [String(two)]: 1 })
+    expect(refused.outcome).toMatchObject({
+      type: 'failed',
+      error: { code: 'INVALID_RESUME', message: expect.stringContaining('must be even') as string },
+    })
+    const second = await client.answer({ [String(one)]: 2, [String(two)]: 1 })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(
+      second.outcome.messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
+    ).toEqual(expect.arrayContaining(['booked 2', 'other']))
+  })
+
   test('to an unknown question is refused with those that are open, and nothing runs', async () => {
     const log: string[] = []
     const model = scriptedModel([[call('c1')], 'Done.'])

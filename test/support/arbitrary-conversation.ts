@@ -13,10 +13,10 @@ export type CallPlan =
   | { readonly kind: 'agent'; readonly turns: number; readonly talk: Talk }
 
 /** How a person will answer a question. */
-export type Question = 'resolved' | 'cancelled'
+type Question = 'resolved' | 'cancelled'
 
 /** One answer of the model: what it says, and the calls it makes. */
-export interface TurnPlan {
+interface TurnPlan {
   readonly reasoning: string
   readonly text: string
   readonly calls: readonly CallPlan[]
