@@ -134,6 +134,37 @@ describe('a run cancelled at once', () => {
     expect(log).toEqual(['clean'])
   })
 
+  test('waits for what a tool does at the end of its progress', async () => {
+    const cleaned = deferred()
+    const log: string[] = []
+    const ticking = defineTool({
+      name: 'ticking',
+      description: 'Ticks.',
+      async *execute() {
+        try {
+          for (let tick = 0; ; tick++) yield await Promise.resolve({ tick })
+        } finally {
+          await cleaned.promise
+          log.push('clean')
+        }
+      },
+    })
+    const agent = defineAgent({
+      name: 'a',
+      model: scriptedModel([[call('c1', 'ticking')]]),
+      tools: [ticking],
+    })
+    const running = run(agent, messages, { bufferSize: 1 })
+    for await (const event of running) if (event.type === 'ACTIVITY_SNAPSHOT') break
+    let isOver = false
+    void running.result.then(() => (isOver = true))
+    await settled()
+    expect(isOver).toBe(false)
+    cleaned.resolve()
+    expect((await running.result).type).toBe('cancelled')
+    expect(log).toEqual(['clean'])
+  })
+
   test('does not wait out the pause before a retry', async () => {
     const clock = manualClock()
     const { running, ended, model } = start([[{ error: { status: 503 } }], 'Later.'], [], { clock })
@@ -174,6 +205,7 @@ describe('a run cancelled at once', () => {
     await begun.promise
     running.cancel()
     expect((await ended()).type).toBe('cancelled')
+    expect(problems).toEqual(['a tool failed after its call was over: AGENT_ERROR'])
   })
 })
 

@@ -480,6 +480,29 @@ describe('a run that fails after an answer', () => {
     expect(acted).toEqual(['c1'])
   })
 
+  test('goes on after what it did last, with calls that were not carried out marked as such', async () => {
+    const { acted, act } = build(0)
+    const broken = toolOf('broken', () => {
+      throw new Error('broken')
+    })
+    const model = scriptedModel([[call('c1')], [call('c2', 'broken')], 'Booked.'])
+    const agent = defineAgent({ name: 'concierge', model, tools: [act, broken], onToolError: 'throw' })
+    const first = await play(agent, 'Go.')
+    const resume = toResume({ [idOf(first)]: 1 })
+    const second = await play(agent, { resume }, { checkpoint: checkpointOf(first) })
+    if (second.outcome.type !== 'failed') throw new Error('did not fail')
+    const third = await play(agent, { resume }, { checkpoint: second.outcome.checkpoint })
+    expect(third.outcome).toMatchObject({ type: 'completed', text: 'Booked.' })
+    expect(acted).toEqual(['c1'])
+    expect(model.requests[2]?.messages.map(({ content }) => content)).toEqual([
+      'Go.',
+      undefined,
+      'booked',
+      undefined,
+      'The call of broken was cancelled: it was not carried out and has no result.',
+    ])
+  })
+
   test('does not do again what an agent inside a tool has done', async () => {
     const { acted, act, model } = build(1)
     const inner = defineAgent({ name: 'inner', description: 'Inner.', model, tools: [act] })

@@ -282,6 +282,28 @@ describe('middlewares', () => {
     expect(model.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
 
+  test('may bring a tool that asks for the whole agent', async () => {
+    const bring: Middleware = {
+      onStart: ({ tools }, ctx) => ({
+        tools: [
+          ...tools,
+          defineTool({
+            name: 'extra',
+            description: 'Asks.',
+            execute: async () => (await ctx.interrupt({ message: 'Extra?' })).status,
+          }),
+        ],
+      }),
+    }
+    const model = scriptedModel([[call('c1', 'extra'), call('c2')], 'Done.'])
+    const client = createClient(defineAgent({ name: 'a', model, tools: [look], middlewares: [bring] }))
+    const first = await client.say('Go.')
+    expect(resultsIn(first.events)).toEqual(['c2: seen'])
+    const second = await client.answer({ [idOf(first, 'Extra?')]: 1 })
+    expect(resultsIn(second.events)).toEqual(['c1: resolved'])
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+  })
+
   test('are told of the end once, also when a tool ends the agent', async () => {
     const log: string[] = []
     const direct = defineTool({

@@ -30,8 +30,6 @@ export async function* askModel(
       const decision = await decide(tried.attempt, retry)
       if (decision.type === 'accept') return tried.draft
       failure = failureOf(tried.attempt, decision)
-      // What a user saw of a run that was cancelled stays.
-      if (ctx.signal.aborted) throw failure
       const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
       yield* rejectDraft(tried.draft, reason, ctx.newId)
       if (decision.type === 'stop') throw failure

@@ -222,6 +222,23 @@ describe('a tool that goes wrong', () => {
     expect(log).toEqual(['slow was stopped'])
   })
 
+  test('has what its siblings have done told before it ends the run', async () => {
+    const door = deferred()
+    const late = toolOf('late', async () => {
+      await door.promise
+      throw new Error('too late')
+    })
+    const fine = toolOf('fine', () => 'fine')
+    const model = scriptedModel([[call('c1', 'late'), call('c2', 'fine')]])
+    const agent = defineAgent({ name: 'a', model, tools: [late, fine], onToolError: 'throw' })
+    const playing = play(agent, 'Go.')
+    await settled()
+    door.resolve()
+    const { events, outcome } = await playing
+    expect(outcome.type).toBe('failed')
+    expect(resultsIn(events)).toEqual(['c2: fine'])
+  })
+
   test('leaves its siblings alone otherwise', async () => {
     const { agent } = agentWith(
       [broken, toolOf('fine', () => 'fine')],

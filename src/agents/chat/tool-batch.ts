@@ -1,5 +1,5 @@
 import type { ToolMessage } from '@ag-ui/core'
-import { merge } from '../../core/merge.js'
+import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Paused } from '../resumption.js'
 import type { CallRequest } from './draft.js'
@@ -41,7 +41,7 @@ export async function* runBatch(
   batch: Batch,
   options: BatchOptions,
 ): AsyncGenerator<AgentEvent, BatchOutcome> {
-  const { ctx } = options
+  const { ctx, onStrayError } = options
   const waiting = new Map<string, Paused>()
   const open = batch.calls.filter(({ id }) => !batch.results[id] && !batch.clientCalls.includes(id))
   const running = open.filter((call) => {
@@ -49,33 +49,42 @@ export async function* runBatch(
     if (asked) waiting.set(call.id, asked)
     return !asked
   })
-  const lanes = running.map(
-    (call) =>
-      async function* lane(signal: AbortSignal): AsyncGenerator<LaneItem, undefined> {
-        yield { type: 'settled', outcome: yield* runCall(call, { ...options, signal }) }
-        return undefined
-      },
-  )
+  const { signal, clock, graceMs } = ctx
+  const lanes = running.map((call) => laneOf(call, options))
   const settled = new Set<string>()
-  for await (const { lane, value } of merge(lanes, {
-    signal: ctx.signal,
-    clock: ctx.clock,
-    graceMs: ctx.graceMs,
-    onStrayError: options.onStrayError,
-  })) {
+  let refused: { readonly error: unknown } | undefined
+  for await (const { lane, value } of merge(lanes, { signal, clock, graceMs, onStrayError })) {
     if (value.type !== 'settled') {
       yield value
       continue
     }
     const { id } = running[lane] ?? { id: '' }
     const { outcome } = value
-    if (outcome.type === 'failed') throw outcome.error
-    if (outcome.type === 'interrupted') waiting.set(id, outcome)
-    else batch.results[id] = outcome.result
     settled.add(id)
+    if (outcome.type === 'result') batch.results[id] = outcome.result
+    else if (outcome.type === 'interrupted') waiting.set(id, outcome)
+    else if (outcome.type === 'refused') refused ??= outcome
+    else {
+      yield* allResults(batch, options)
+      throw outcome.error
+    }
     yield* resultsInOrder(batch, options, (call) => settled.has(call.id) || !running.includes(call))
   }
-  return yield* conclude(batch, options, waiting)
+  if (!refused) return yield* conclude(batch, options, waiting)
+  yield* allResults(batch, options)
+  throw refused.error
+}
+
+function laneOf(call: CallRequest, options: BatchOptions): Lane<LaneItem, undefined> {
+  return async function* lane(signal) {
+    yield { type: 'settled', outcome: yield* runCall(call, { ...options, signal }) }
+    return undefined
+  }
+}
+
+/** Also those that wait for their turn: what is done must be known when the run breaks off. */
+function* allResults(batch: Batch, options: BatchOptions): Generator<AgentEvent> {
+  for (const call of batch.calls) yield* show(batch, call, options)
 }
 
 /** The results that may be sent now: up to the first call that is still at work. */
@@ -116,7 +125,7 @@ function* conclude(
     const frames = Object.fromEntries(paused.flatMap((one) => Object.entries(one.frames)))
     return { type: 'interrupted', points: paused.flatMap(({ points }) => points), frames }
   }
-  for (const call of batch.calls) yield* show(batch, call, options)
+  yield* allResults(batch, options)
   const results = batch.calls.flatMap((call) => batch.results[call.id] ?? [])
   const exit = results.find((result) => result.exit)?.exit
   if (exit) return { type: 'ended', control: { type: 'exit', result: exit.value } }

@@ -23,6 +23,8 @@ export type CallOutcome =
   | ({ readonly type: 'interrupted' } & Paused)
   /** For `onToolError: 'throw'`. */
   | { readonly type: 'failed'; readonly error: unknown }
+  /** The answer it was resumed with is of no use. That is not the model's business. */
+  | { readonly type: 'refused'; readonly error: unknown }
 
 export interface CallOptions {
   readonly ctx: RunContext
@@ -61,6 +63,7 @@ function resultOf(value: unknown, tool: Tool | undefined, { ctx, exit }: ToolSes
 
 function failed(call: CallRequest, error: unknown, { signal, onToolError }: CallOptions): CallOutcome {
   if (signal.aborted) throw error
+  if (MillraceError.isInstance(error) && error.code === 'INVALID_RESUME') return { type: 'refused', error }
   if (onToolError === 'feedback')
     return { type: 'result', result: { content: errorContent(error), isError: true } }
   if (MillraceError.isInstance(error)) return { type: 'failed', error }

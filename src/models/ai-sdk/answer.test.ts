@@ -299,8 +299,5 @@ test('whatever a provider sends becomes an answer that keeps the contract', () =
     fc.tuple(id, words).map(([i, w]) => inputDelta(i, w)),
     fc.tuple(id, fc.constantFrom('', '{}')).map(([i, input]) => toolCall(i, input)),
   )
-  fc.assert(
-    fc.property(fc.array(anyPart, { maxLength: 30 }), (parts) => void convert(...parts)),
-    { seed: 20260801 },
-  )
+  fc.assert(fc.property(fc.array(anyPart, { maxLength: 30 }), (parts) => void convert(...parts)))
 })

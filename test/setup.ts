@@ -1,0 +1,7 @@
+import fc from 'fast-check'
+
+/**
+ * Random tests take the same path in every run, so that a failure is the change's and not the day's. To look further:
+ * `FC_SEED=1234 npm run test:unit`.
+ */
+fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 1_000_003) })
