@@ -9,6 +9,7 @@ import {
   play,
   resultsIn,
   settled,
+  linted,
 } from '../../test/support/run-agent.js'
 import { scriptedModel, type Script } from '../models/index.js'
 import type { Agent } from './agent.js'
@@ -176,7 +177,7 @@ describe('an agent as a tool', () => {
     const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
     const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     const running = run(outer, 'Go.', { bufferSize: 4 })
-    for await (const event of running) {
+    for await (const event of linted(running, 'Go.')) {
       if (event.type !== 'TEXT_MESSAGE_CONTENT') continue
       for (let turn = 0; turn < 10; turn++) await settled()
       expect(written).toBeLessThan(50)
@@ -193,7 +194,7 @@ describe('an agent as a tool', () => {
     const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
     const outer = agentOf('outer', [[ask('o1', 'inner')]], { tools: [agentTool(inner)] })
     const running = run(outer, 'Go.')
-    for await (const event of running) if (event.type === 'TEXT_MESSAGE_CONTENT') break
+    for await (const event of linted(running, 'Go.')) if (event.type === 'TEXT_MESSAGE_CONTENT') break
     expect((await running.result).type).toBe('cancelled')
     expect(log).toEqual(['inner model aborted'])
   })

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inputOf, settled } from '../../test/support/run-agent.js'
+import { linted, settled } from '../../test/support/run-agent.js'
 import { scriptedModel, type ModelRequest, type ScriptPiece } from '../models/index.js'
-import type { AgUiEvent } from '../protocol/index.js'
-import { assertValidStream } from '../testing/index.js'
 import { agentTool } from './agent-tool.js'
 import { defineAgent } from './chat/chat-agent.js'
 import { defineTool } from './define-tool.js'
@@ -80,7 +78,7 @@ function build() {
 
 async function eventCount(): Promise<number> {
   let count = 0
-  for await (const _event of run(build().agent, 'Go.')) count++
+  for await (const _event of linted(run(build().agent, 'Go.'), 'Go.')) count++
   return count
 }
 
@@ -100,12 +98,8 @@ describe('wherever a run is stopped', () => {
     for (let at = 1; at < count; at++) {
       const { agent, open } = build()
       const running = run(agent, [], { bufferSize: at % 5 })
-      const events: AgUiEvent[] = []
-      for await (const event of running) {
-        events.push(event)
-        if (events.length === at) running.cancel()
-      }
-      assertValidStream(events, { input: inputOf([], running) })
+      let read = 0
+      for await (const _event of linted(running, [])) if (++read === at) running.cancel()
       expect([at, (await running.result).type]).toEqual([at, 'cancelled'])
       expect([at, ...open]).toEqual([at])
     }
@@ -117,7 +111,7 @@ describe('wherever a run is stopped', () => {
       const { agent, open } = build()
       const running = run(agent, 'Go.', { bufferSize: at % 5 })
       let read = 0
-      for await (const _event of running) if (++read === at) break
+      for await (const _event of linted(running, 'Go.')) if (++read === at) break
       expect([at, (await running.result).type]).toEqual([at, 'cancelled'])
       expect([at, ...open]).toEqual([at])
     }

@@ -1,10 +1,9 @@
 import type { Message } from '@ag-ui/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { aborted, createClient, deferred, inputOf, resultsIn, settled } from '../../test/support/run-agent.js'
+import { aborted, createClient, deferred, resultsIn, settled, linted } from '../../test/support/run-agent.js'
 import { manualClock } from '../core/clock.js'
 import { scriptedModel, type Script } from '../models/index.js'
 import type { AgUiEvent } from '../protocol/index.js'
-import { assertValidStream } from '../testing/index.js'
 import { defineAgent } from './chat/chat-agent.js'
 import { defineTool } from './define-tool.js'
 import { run, type RunOptions } from './run.js'
@@ -24,11 +23,10 @@ function start(script: Script, tools: readonly Tool[] = [], options: RunOptions 
   const running = run(agent, messages, options)
   const events: AgUiEvent[] = []
   const seen = (async () => {
-    for await (const event of running) events.push(event)
+    for await (const event of linted(running, messages)) events.push(event)
   })()
   const ended = async () => {
     await seen
-    assertValidStream(events, { input: inputOf(messages, running) })
     return await running.result
   }
   return { running, events, model, ended }
@@ -155,7 +153,7 @@ describe('a run cancelled at once', () => {
       tools: [ticking],
     })
     const running = run(agent, messages, { bufferSize: 1 })
-    for await (const event of running) if (event.type === 'ACTIVITY_SNAPSHOT') break
+    for await (const event of linted(running, messages)) if (event.type === 'ACTIVITY_SNAPSHOT') break
     let isOver = false
     void running.result.then(() => (isOver = true))
     await settled()

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { idOf, interruptsOf, play, resultsIn, toResume, type Played } from '../../test/support/run-agent.js'
+import {
+  idOf,
+  interruptsOf,
+  play,
+  resultsIn,
+  toResume,
+  type Played,
+  linted,
+} from '../../test/support/run-agent.js'
 import { scriptedModel, type Script } from '../models/index.js'
 import { agentTool } from './agent-tool.js'
 import { defineAgent, type AgentOptions } from './chat/chat-agent.js'
@@ -165,9 +173,10 @@ describe('a checkpoint that cannot be used', () => {
   ) => {
     const played = await play(agentOf([[call('c1')]]), 'Book.')
     const checkpoint = change({ ...checkpointOf(played) })
-    const resumed = run(agent, { messages: [], resume: toResume({ [idOf(played)]: 1 }) }, { checkpoint })
+    const request = { messages: [], resume: toResume({ [idOf(played)]: 1 }) }
+    const resumed = run(agent, request, { checkpoint })
     const events = []
-    for await (const event of resumed) events.push(event)
+    for await (const event of linted(resumed, request)) events.push(event)
     expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_ERROR'])
     return await resumed.result
   }
@@ -324,7 +333,7 @@ describe('a store of checkpoints', () => {
   test('has the checkpoint before anybody hears of the question', async () => {
     const { store, log } = textStore()
     const running = run(agentOf([[call('c1')]]), 'Book.', { checkpoints: store })
-    for await (const event of running) log.push(event.type)
+    for await (const event of linted(running, 'Book.')) log.push(event.type)
     expect(log.slice(-2)).toEqual(['saved', 'RUN_FINISHED'])
   })
 

@@ -8,6 +8,7 @@ import {
   play,
   resultsIn,
   settled,
+  linted,
 } from '../../test/support/run-agent.js'
 import { merge } from '../core/merge.js'
 import { scriptedModel } from '../models/index.js'
@@ -320,7 +321,7 @@ describe('an agent that runs others', () => {
       }
     })
     const running = run(root, 'Hi.')
-    for await (const event of running) if (event.type === 'CUSTOM') break
+    for await (const event of linted(running, 'Hi.')) if (event.type === 'CUSTOM') break
     expect((await running.result).type).toBe('cancelled')
     await settled()
     expect(log).toEqual(['leaf closed', 'root closed'])

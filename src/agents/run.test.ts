@@ -1,10 +1,9 @@
 import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { aborted, deferred, inputOf, play, settled } from '../../test/support/run-agent.js'
+import { aborted, deferred, play, settled, linted } from '../../test/support/run-agent.js'
 import { MillraceError } from '../core/errors.js'
 import { scriptedModel } from '../models/index.js'
 import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
-import { assertValidStream } from '../testing/index.js'
 import type { Agent, Control, RunContext } from './agent.js'
 import { defineAgent } from './chat/chat-agent.js'
 import { run } from './run.js'
@@ -76,7 +75,7 @@ describe('a run', () => {
     await settled()
     expect(written.length).toBeLessThan(10)
     const events: AgUiEvent[] = []
-    for await (const event of running) events.push(event)
+    for await (const event of linted(running, 'Go.')) events.push(event)
     expect(events).toHaveLength(102)
   })
 
@@ -94,7 +93,7 @@ describe('a run', () => {
     await running.result
     const events: AgUiEvent[] = []
     const read = async (): Promise<void> => {
-      for await (const event of running) events.push(event)
+      for await (const event of linted(running, 'Go.')) events.push(event)
     }
     await expect(read()).rejects.toMatchObject({ code: 'RUN_CLOSED' })
     expect(events).toHaveLength(4)
@@ -105,8 +104,7 @@ describe('a run', () => {
     const running = run(chatty(3), request)
     await running.result
     const events: AgUiEvent[] = []
-    for await (const event of running) events.push(event)
-    assertValidStream(events, { input: inputOf(request, running) })
+    for await (const event of linted(running, request)) events.push(event)
     expect(events).toHaveLength(5)
   })
 })
@@ -119,7 +117,7 @@ describe('a reader who leaves early', () => {
       return ['One ', { wait: aborted }, 'two.']
     })
     const running = run(defineAgent({ name: 'talker', model }), 'Talk.')
-    for await (const event of running) if (event.type === 'TEXT_MESSAGE_CONTENT') break
+    for await (const event of linted(running, 'Talk.')) if (event.type === 'TEXT_MESSAGE_CONTENT') break
     const outcome = await running.result
     expect(outcome.type).toBe('cancelled')
     expect(log).toEqual(['model aborted'])
@@ -140,7 +138,7 @@ describe('a reader who leaves early', () => {
       }
     })
     const running = run(agent, 'Go.', { bufferSize: 2 })
-    for await (const event of running) if (event.type === 'CUSTOM') break
+    for await (const event of linted(running, 'Go.')) if (event.type === 'CUSTOM') break
     expect((await running.result).type).toBe('cancelled')
     expect(log).toEqual(['closed, aborted: true'])
   })

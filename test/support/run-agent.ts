@@ -1,6 +1,6 @@
 import type { Message, ResumeEntry, Tool as ToolInfo } from '@ag-ui/core'
 import type { Agent } from '../../src/agents/agent.js'
-import { run, type Outcome, type RunOptions } from '../../src/agents/run.js'
+import { run, type Outcome, type Run, type RunOptions } from '../../src/agents/run.js'
 import type { RunFields, RunRequest } from '../../src/agents/run-input.js'
 import { manualClock } from '../../src/core/clock.js'
 import type { AgUiEvent, EventOf } from '../../src/protocol/index.js'
@@ -16,9 +16,27 @@ export interface Played {
 export async function play(agent: Agent, request: RunRequest, options: RunOptions = {}): Promise<Played> {
   const running = run(agent, request, options)
   const events: AgUiEvent[] = []
-  for await (const event of running) events.push(event)
-  assertValidStream(events, { input: inputOf(request, running, options) })
+  for await (const event of linted(running, request, options)) events.push(event)
   return { events, outcome: await running.result }
+}
+
+/** The events of a run, linted when the reader has had enough, or all. */
+export async function* linted(
+  running: Run,
+  request: RunRequest,
+  options: Pick<RunOptions, 'checkpoint'> = {},
+): AsyncGenerator<AgUiEvent, void> {
+  const events: AgUiEvent[] = []
+  let complete = false
+  try {
+    for await (const event of running) {
+      events.push(event)
+      yield event
+    }
+    complete = true
+  } finally {
+    assertValidStream(events, { input: inputOf(request, running, options), complete })
+  }
 }
 
 /** The RunAgentInput that a request stands for. */

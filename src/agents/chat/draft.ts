@@ -55,11 +55,9 @@ export class AnswerDraft implements Draft {
   }
 
   get calls(): CallRequest[] {
-    return this.#calls.map(({ call }) => ({
-      id: call.id,
-      name: call.function.name,
-      args: call.function.arguments,
-    }))
+    return this.#calls.map(({ call: { id, function: called } }) => {
+      return { id, name: called.name, args: called.arguments }
+    })
   }
 
   get text(): string {

@@ -1,9 +1,8 @@
 import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { createClient, inputOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import { createClient, ofType, play, resultsIn, linted } from '../../../test/support/run-agent.js'
 import { scriptedModel, type ModelRequest } from '../../models/index.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { assertValidStream } from '../../testing/index.js'
 import { defineTool } from '../define-tool.js'
 import { exitTool } from '../exit-tool.js'
 import { run } from '../run.js'
@@ -375,9 +374,8 @@ describe('client tools', () => {
     const tools = [paint, { ...paint, name: 'other' }]
     const running = run(defineAgent({ name: 'a', model, tools: [own] }), { ...request, tools })
     const events: AgUiEvent[] = []
-    for await (const event of running) events.push(event)
     // Without the client's tools: the linter takes a call to one of their names for the client's.
-    assertValidStream(events, { input: inputOf(request, running) })
+    for await (const event of linted(running, request)) events.push(event)
     expect(resultsIn(events)).toEqual(['c1: by the agent'])
     expect(model.requests[0]?.tools?.map(({ name, description }) => [name, description])).toEqual([
       ['paint', 'Own.'],

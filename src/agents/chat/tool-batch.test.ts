@@ -8,6 +8,7 @@ import {
   play,
   resultsIn,
   settled,
+  linted,
 } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
 import { defineTool } from '../define-tool.js'
@@ -144,7 +145,7 @@ describe('what a tool returns', () => {
     })
     const { agent } = agentWith([work], [[call('c1', 'work')], 'Done.'])
     const notes: unknown[] = []
-    for await (const event of run(agent, 'Go.')) {
+    for await (const event of linted(run(agent, 'Go.'), 'Go.')) {
       if (event.type !== 'CUSTOM') continue
       notes.push(event.value)
       door.resolve()
@@ -283,7 +284,7 @@ describe('a reader who leaves while tools are at work', () => {
       [[call('c1', 'ticking'), call('c2', 'waiting'), call('c3', 'ticking')]],
     )
     const running = run(agent, 'Go.', { bufferSize: 2 })
-    for await (const event of running) if (event.type === 'ACTIVITY_SNAPSHOT') break
+    for await (const event of linted(running, 'Go.')) if (event.type === 'ACTIVITY_SNAPSHOT') break
     expect((await running.result).type).toBe('cancelled')
     await settled()
     expect(log.sort()).toEqual(['c1 closed, aborted: true', 'c3 closed, aborted: true', 'waiting aborted'])
