@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
+import { isAsyncGenerator } from '../core/is-async-generator.js'
 import type { JsonSchema } from '../models/index.js'
 import { describeIssues } from './schema-issue.js'
 import { isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
@@ -134,10 +135,6 @@ function prepareInput({ name, input, parameters }: ToolInput): { parameters: Jso
 }
 
 const noParameters: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
-
-function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
-}
 
 function invalid(name: string, why: string): MillraceError {
   return new MillraceError('INVALID_AGENT', `Tool '${name}': ${why}.`)

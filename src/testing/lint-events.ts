@@ -1,7 +1,7 @@
 import type { BaseEvent } from '@ag-ui/core'
 import { createClientCheck } from './client-check.js'
 import { describeValue } from './describe.js'
-import { isRecord } from './is-record.js'
+import { isRecord } from '../core/is-record.js'
 import type { LintRule, Violation } from './lint-rules.js'
 import { createJudge } from './rules/judge.js'
 import { withoutNulls } from './rules/null-fields.js'

@@ -1,4 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
+import { isAsyncGenerator } from '../../core/is-async-generator.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../agent.js'
 import { InterruptSignal } from '../asker.js'
@@ -104,7 +105,7 @@ function parseArgs({ name, args }: CallRequest): unknown {
 
 /** What a tool returns; one that is a generator yields its progress first, at the pace of the reader. */
 async function valueOf(value: unknown, { ctx, send }: ToolSession): Promise<unknown> {
-  if (!isGenerator(value)) return value
+  if (!isAsyncGenerator(value)) return value
   let isDone = false
   try {
     for (;;) {
@@ -117,10 +118,6 @@ async function valueOf(value: unknown, { ctx, send }: ToolSession): Promise<unkn
   } finally {
     if (!isDone) await value.return(undefined)
   }
-}
-
-function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
 }
 
 /** What a tool yields on its way is shown as an activity beside the call. */

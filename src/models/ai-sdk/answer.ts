@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import { modelError } from '../model-error.js'
 import type { FinishReason, ModelPart } from '../model.js'
 import { createBlocks } from './blocks.js'

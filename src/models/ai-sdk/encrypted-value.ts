@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../parse-json.js'
 import type { ProviderOptions } from './language-model.js'
 

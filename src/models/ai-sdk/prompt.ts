@@ -1,6 +1,6 @@
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from '@ag-ui/core'
 import { parseJson } from '../parse-json.js'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import { fromEncryptedValue } from './encrypted-value.js'
 import { readMedia, toFileData, type MediaPart, type MediaRules } from './media.js'
 import type { AssistantPromptPart, FilePromptPart, PromptMessage, TextPromptPart } from './prompt-message.js'

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import type { PromptMessage } from './prompt-message.js'
 
 const names: readonly unknown[] = ['AI_UnsupportedFunctionalityError', 'AI_NoSuchProviderReferenceError']

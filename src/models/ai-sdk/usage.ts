@@ -1,5 +1,5 @@
 import type { TokenUsage } from '@ag-ui/core'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import type { FinishPart } from './provider-part.js'
 
 /** Whose usage it is. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import type { JsonSchema } from '../model.js'
 import type { Facts } from './facts.js'
 import { inRange } from './fill-number.js'

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import type { JsonSchema } from '../model.js'
 
 // Deeper than any schema that a person wrote. Ends references that lead to themselves.

@@ -1,5 +1,5 @@
 import { contentToText, type Tool } from '@ag-ui/core'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../parse-json.js'
 import type { AnswerPiece } from '../written/answer-piece.js'
 import { chooseTool } from './choose-tool.js'

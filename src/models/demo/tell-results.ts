@@ -1,5 +1,5 @@
 import { contentHasMedia, contentToText } from '@ag-ui/core'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../parse-json.js'
 import type { NamedResult } from './situation.js'
 import { spoken } from './words.js'

@@ -1,4 +1,5 @@
-import { formatPath, isRecord, kindOf, quote, type FieldNote } from './field-note.js'
+import { isRecord } from '../../core/is-record.js'
+import { formatPath, kindOf, quote, type FieldNote } from './field-note.js'
 import type { Shape } from './schema-shape.js'
 
 /** Stands for a value that must be left out, and says why. May also stand in the value that is checked. */

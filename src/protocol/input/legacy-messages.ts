@@ -1,5 +1,6 @@
 import { Dropped } from '../check/check-value.js'
-import { formatPath, isRecord, type FieldNote } from '../check/field-note.js'
+import { isRecord } from '../../core/is-record.js'
+import { formatPath, type FieldNote } from '../check/field-note.js'
 
 /** Messages of a request, made ready for the check against the 1.0 schema. */
 export interface LegacyMessages {

@@ -1,4 +1,5 @@
 import type { ActivityMessage } from '@ag-ui/core'
+import { isRecord } from '../../core/is-record.js'
 import type { EventOf } from '../events.js'
 import { applyPatch } from '../fold/patch.js'
 import { freeMessageId, renamed } from './claims.js'
@@ -26,17 +27,13 @@ export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): 
     return
   }
   const patched = applyPatch(activity.content, event.patch)
-  if (!patched.ok || !isObject(patched.document)) {
+  if (!patched.ok || !isRecord(patched.document)) {
     run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
     return
   }
   // Untagged, it is of whoever wrote the snapshot, who may have finished by now.
   const { subagentRunId: _tag, ...rest } = event
   run.emit({ ...rest, messageId: activity.id })
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An encrypted value is for a message or call that exists; reasoning that has nothing else to say gets a message. */

@@ -5,7 +5,8 @@ import type { LintRule, Violation } from '../lint-rules.js'
 import { checkHead } from './check-head.js'
 import { createFrameReader } from './frames.js'
 import { readBody } from './read-body.js'
-import { Stop, untilAbort, withDeadline } from './stop.js'
+import { untilAborted } from '../../core/until-aborted.js'
+import { Stop, withDeadline } from './stop.js'
 
 /** How to make the request. */
 export interface ExchangeOptions {
@@ -42,9 +43,9 @@ export async function exchangeRun(
   const cause = await reasonToStop(
     withDeadline(options, async (stop) => {
       const request = { ...toRequest(input, headers), signal: stop.signal }
-      const response = await untilAbort(fetch(url, request).catch(unreachable), stop.signal)
+      const response = await untilAborted(fetch(url, request).catch(unreachable), stop.signal)
       answer.status = response.status
-      const body = await untilAbort(checkHead(response, report), stop.signal)
+      const body = await untilAborted(checkHead(response, report), stop.signal)
       if (!body) return
       await readBody(body, { clock, frames, stop, closeWithinMs })
       if (frames.isEmpty) report('empty-body', `HTTP ${response.status} without an event in its body`)

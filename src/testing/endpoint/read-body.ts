@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.js'
 import { describeError } from '../describe.js'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 import type { FrameReader } from './frames.js'
-import { Stop, untilAbort } from './stop.js'
+import { untilAborted } from '../../core/until-aborted.js'
+import { Stop } from './stop.js'
 
 /** Where the text goes, and how long to wait for it. */
 export interface ReadBodyOptions {
@@ -32,7 +33,7 @@ export async function readBody(body: ReadableStream<Uint8Array>, options: ReadBo
   }
   try {
     while (frames.isReadable) {
-      const { done, value } = await untilAbort(reader.read().catch(connectionLost), stop.signal)
+      const { done, value } = await untilAborted(reader.read().catch(connectionLost), stop.signal)
       if (done) break
       frames.feed(decoder.decode(value, { stream: true }))
       if (isTerminal(frames.events.at(-1))) expectClose()

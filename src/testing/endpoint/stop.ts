@@ -41,20 +41,3 @@ export async function withDeadline<T>(
     stop.abort()
   }
 }
-
-/** Settles as `promise` does, or rejects with the reason of `signal` when that is aborted first. */
-export async function untilAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const done = new AbortController()
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => {
-      reject(signal.reason as Error)
-    }
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { signal: done.signal })
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    done.abort()
-  }
-}

@@ -1,5 +1,5 @@
 import { omitOptionalNulls } from '@ag-ui/core'
-import { isRecord } from '../is-record.js'
+import { isRecord } from '../../core/is-record.js'
 
 type Sent = Record<string, unknown>
 
