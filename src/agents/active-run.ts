@@ -5,6 +5,7 @@ import type { Agent, SafePoint } from './agent.js'
 import { parseCheckpoint, type Checkpoint } from './checkpoint.js'
 import type { RunScope } from './context.js'
 import { createLedger, type Ledger } from './ledger.js'
+import { createOutbox, type Outbox } from './outbox.js'
 import type { NormalInput } from './run-input.js'
 import type { Outcome, RunOptions } from './run.js'
 import { createSharedState, type SharedState } from './shared-state.js'
@@ -16,9 +17,19 @@ export interface DriveOptions {
   readonly input: NormalInput
   readonly options: RunOptions & Settled
   readonly signal: AbortSignal
-  /** Takes an event. Gives a promise when the run has to wait before it goes on. */
-  readonly send: (event: AgUiEvent) => Promise<void> | undefined
+  readonly sink: RunSink
   readonly shouldStop: (at: SafePoint) => boolean
+}
+
+/** Where the events of a run go. */
+export interface RunSink {
+  /** Takes an event. Gives a promise when the run has to wait before it goes on. Must not throw or reject. */
+  readonly send: (event: AgUiEvent) => Promise<void> | undefined
+  /**
+   * Takes the last event, with what became of the run. Called once, when nothing of the run is at work any more: what
+   * is saved here is safe before anybody learns of the end. Must not throw or reject.
+   */
+  readonly end: (event: AgUiEvent, outcome: Outcome) => Promise<void> | undefined
 }
 
 /** A run whose stream has begun. */
@@ -34,22 +45,21 @@ export interface ActiveRun extends DriveOptions {
   readonly problem: Error | undefined
   /** Set when it goes on from a checkpoint. */
   resumed?: RunScope
-  /** Sends what was written so far. */
-  readonly flush: () => Promise<void>
+  readonly outbox: Outbox
   /** What every outcome has. */
   readonly soFar: () => Pick<Outcome, 'messages' | 'state' | 'usage'>
 }
 
 /** Loads what was saved and starts the stream. */
 export async function openRun(given: DriveOptions): Promise<ActiveRun> {
-  const { input, options, send } = given
+  const { input, options, sink } = given
   const saved = await loadCheckpoint(given)
   const [checkpoint, problem] = saved instanceof Error ? [undefined, saved] : [saved, undefined]
   const messages = messagesOf(input, checkpoint)
   const initial = input.state ?? checkpoint?.state ?? {}
   const state = createSharedState(initial)
   const usage: TokenUsage[] = []
-  const written: AgUiEvent[] = []
+  const outbox = createOutbox(sink)
   const ledger = createLedger()
   const stream = createRunStream({
     ...input,
@@ -57,20 +67,14 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     state: initial,
     emit: (event) => {
       ledger.see(event)
-      written.push(event)
+      outbox.put(event)
     },
     readState: () => state.current,
     onProblem: options.onProblem,
     newId: options.newId,
   })
   return {
-    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem },
-    flush: async () => {
-      for (const event of written.splice(0)) {
-        const room = send(event)
-        if (room) await room
-      }
-    },
+    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem, outbox },
     soFar: () => ({
       messages: stream.held.messages,
       state: stream.held.state,

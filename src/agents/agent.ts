@@ -19,6 +19,8 @@ export interface Agent {
   /** What a saved position in this agent depends on, its tools and agents for example. Must be JSON. */
   readonly shape?: unknown
   readonly capabilities?: AgentCapabilities
+  /** What to ask it first: prompts that show its point. */
+  readonly examples?: readonly string[]
 }
 
 /** How an agent hands back control. Never told by an event. */
@@ -93,6 +95,8 @@ export interface RunContext extends Interrupting {
   readonly clock: Clock
   /** How long what is stopped may take to clean up, in milliseconds. */
   readonly graceMs: number
+  /** How long a tool may take that says nothing of its own, in milliseconds. */
+  readonly toolTimeoutMs: number | undefined
 }
 
 export interface DelegateOptions {

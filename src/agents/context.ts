@@ -21,6 +21,7 @@ export interface RunScope {
   readonly newId: IdSource
   readonly clock: Clock
   readonly graceMs: number
+  readonly toolTimeoutMs: number | undefined
   readonly shouldStop: (at: SafePoint) => boolean
   readonly addUsage: (usage: TokenUsage) => void
   readonly callId: (wanted: string) => string
@@ -77,6 +78,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     newId: scope.newId,
     clock: scope.clock,
     graceMs: scope.graceMs,
+    toolTimeoutMs: scope.toolTimeoutMs,
   }
   return { ctx, asker }
 }

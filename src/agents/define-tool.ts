@@ -15,7 +15,10 @@ interface ToolBasics<Args> {
   readonly description: string
   /** The result ends the agent: the model does not see it. */
   readonly returnDirectly?: boolean
-  /** How long a call may take. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, finished or not. */
+  /**
+   * How long a call may take. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, finished or not. Default: as
+   * long as the run allows.
+   */
   readonly timeoutMs?: number
   /**
    * The work, with checked arguments. May be sync, async, or an async generator that yields progress and returns the
@@ -75,7 +78,7 @@ export function defineTool(
   definition: SchemaToolDefinition<StandardSchemaV1> | JsonToolDefinition<unknown> | PlainToolDefinition,
   { clock = systemClock }: DefineToolOptions = {},
 ): Tool {
-  const { name, description, returnDirectly, timeoutMs } = definition
+  const { name, description, returnDirectly } = definition
   checkBasics(definition)
   const { parameters, check } = prepareInput(definition)
 
@@ -96,6 +99,7 @@ export function defineTool(
     parameters,
     ...(returnDirectly === undefined ? {} : { returnDirectly }),
     call(args, ctx) {
+      const timeoutMs = definition.timeoutMs ?? ctx.timeoutMs
       if (timeoutMs === undefined) return run(args, ctx)
       return withTimeLimit((limited) => run(args, limited), { ctx, name, timeoutMs, clock })
     },

@@ -14,13 +14,18 @@ import { isStateChange, stateDifference } from './shared-state.js'
 /** A run from its first event to its last. Never rejects. */
 export async function drive(given: DriveOptions): Promise<Outcome> {
   const run = await openRun(given)
+  const outcome = await outcomeOf(run)
+  await run.outbox.end(outcome)
+  return outcome
+}
+
+async function outcomeOf(run: ActiveRun): Promise<Outcome> {
   try {
     if (run.problem) throw run.problem
+    for (const event of run.options.opening ?? []) run.stream.write(event)
     return await runAgent(run)
   } catch (error) {
     return await breakOff(run, error)
-  } finally {
-    await run.flush()
   }
 }
 
@@ -71,7 +76,7 @@ async function pump(run: ActiveRun, scope: RunScope): Promise<Control> {
   })
   try {
     for (;;) {
-      await run.flush()
+      if (run.outbox.room) await run.outbox.room
       const step = await source.next()
       if (step.done === true) return step.value
       if (isStateChange(step.value)) writeState(run, step.value)
@@ -105,6 +110,7 @@ function scopeOf(
     newId: options.newId,
     clock: options.clock,
     graceMs: options.graceMs,
+    toolTimeoutMs: options.toolTimeoutMs,
     shouldStop,
     addUsage: (one) => usage.push(one),
     callId: createCallIds(messages, options.newId),

@@ -1,5 +1,5 @@
 import { isAbortError } from '../core/abort.js'
-import { toWireError } from '../core/errors.js'
+import { MillraceError, toWireError } from '../core/errors.js'
 import type { ActiveRun } from './active-run.js'
 import type { Control } from './agent.js'
 import { agentTree, sealCheckpoint, type Checkpoint } from './checkpoint.js'
@@ -68,12 +68,14 @@ export async function cancel(run: ActiveRun): Promise<Outcome> {
   return { type: 'cancelled', ...(await keptProgress(run)), ...soFar() }
 }
 
-/** The end of a run that threw: it was cancelled, or has failed. */
+/** The end of a run that threw: it was cancelled, stopped for a reason that has a code, or has failed. */
 export async function breakOff(run: ActiveRun, error: unknown): Promise<Outcome> {
   const { signal, stream, soFar } = run
-  if (signal.aborted && isAbortError(error, signal)) return cancel(run)
-  if (!stream.ended) stream.fail(error, soFar().usage)
-  return { type: 'failed', error, ...(await keptProgress(run)), ...soFar() }
+  const isStopped = signal.aborted && isAbortError(error, signal)
+  const cause: unknown = isStopped ? signal.reason : error
+  if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
+  if (!stream.ended) stream.fail(cause, soFar().usage)
+  return { type: 'failed', error: cause, ...(await keptProgress(run)), ...soFar() }
 }
 
 /** The questions of a resumed run stay open, to be answered again. What was done since is kept with them. */

@@ -7,13 +7,17 @@ export { defineTool } from './define-tool.js'
 export { exitTool } from './exit-tool.js'
 export type { Answer, InterruptRequest } from './interrupt.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './middleware.js'
+export type { RunSink } from './active-run.js'
 export {
   run,
+  startRun,
   type CancelOptions,
   type CheckpointStore,
   type Outcome,
   type Run,
   type RunOptions,
+  type StartedRun,
+  type StartOptions,
 } from './run.js'
 export type { RunFields, RunRequest } from './run-input.js'
 export type { Schema } from './schema.js'

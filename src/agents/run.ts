@@ -2,7 +2,8 @@ import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
 import { linkAbort } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { randomIds, type IdSource } from '../core/ids.js'
-import type { AgUiEvent } from '../protocol/index.js'
+import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
+import type { RunSink } from './active-run.js'
 import type { Agent, SafePoint } from './agent.js'
 import type { Checkpoint } from './checkpoint.js'
 import { drive } from './drive.js'
@@ -16,7 +17,7 @@ export interface CheckpointStore {
 }
 
 export interface RunOptions {
-  /** Cancels the run at once when it aborts. */
+  /** Stops the run at once when it aborts: cancelled, or failed when the reason is a `MillraceError`. */
   readonly signal?: AbortSignal
   /** Where to go on from, as JSON: what an interrupted run gave. `resume` in the request has the answers. */
   readonly checkpoint?: unknown
@@ -26,12 +27,20 @@ export interface RunOptions {
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
   readonly bufferSize?: number
+  /** Written first, right after RUN_STARTED: what brings the client up to date. */
+  readonly opening?: readonly AgentEvent[]
+  /** How long a tool may take that says nothing of its own, in milliseconds. Default: for ever. */
+  readonly toolTimeoutMs?: number
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
   /** Told what was repaired, ignored or came too late to matter. Must not throw. */
   readonly onProblem?: (problem: string) => void
   readonly newId?: IdSource
   readonly clock?: Clock
+}
+
+export interface StartOptions extends Omit<RunOptions, 'bufferSize'> {
+  readonly sink: RunSink
 }
 
 interface Ended {
@@ -78,7 +87,10 @@ export interface CancelOptions {
  * A run under way. It starts by itself and can be read once, as AG-UI events. A reader that stops early cancels it.
  * Who only wants the result need not read: then events beyond the buffer are dropped.
  */
-export interface Run extends AsyncIterable<AgUiEvent> {
+export interface Run extends StartedRun, AsyncIterable<AgUiEvent> {}
+
+/** A run under way. */
+export interface StartedRun {
   readonly threadId: string
   readonly runId: string
   /** Never rejects: a failure is an outcome. */
@@ -95,14 +107,29 @@ export interface Run extends AsyncIterable<AgUiEvent> {
  * const outcome = await run(agent, 'Is it raining in Oslo?').result
  */
 export function run(agent: Agent, request: RunRequest, options: RunOptions = {}): Run {
+  const buffer = createRunBuffer({
+    capacity: options.bufferSize ?? 256,
+    onAbandoned: () => started.cancel(),
+  })
+  const { push } = buffer
+  const started = startRun(agent, request, { ...options, sink: { send: push, end: push } })
+  void started.result.finally(() => buffer.close())
+  return {
+    ...started,
+    get result() {
+      buffer.wantResult()
+      return started.result
+    },
+    [Symbol.asyncIterator]: () => buffer.read(),
+  }
+}
+
+/** Runs an agent whose events go straight to a sink: what a server needs, with nothing between agent and log. */
+export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
   const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
   const input = normalInput(request, newId, options.checkpoint)
   const controller = new AbortController()
   const release = linkAbort(options.signal, controller)
-  const buffer = createRunBuffer({
-    capacity: options.bufferSize ?? 256,
-    onAbandoned: () => controller.abort(),
-  })
   const stopAt = new Set<SafePoint>()
   let isOver = false
 
@@ -111,22 +138,18 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
     input,
     options: { ...options, newId, clock, onProblem, graceMs },
     signal: controller.signal,
-    send: (event) => buffer.push(event),
+    sink: options.sink,
     // A run asked to stop after the model also stops after tools that were running by then.
     shouldStop: (at) => stopAt.has(at) || (at === 'tools' && stopAt.has('model')),
   }).finally(() => {
     isOver = true
     release()
-    buffer.close()
   })
 
   return {
     threadId: input.threadId,
     runId: input.runId,
-    get result() {
-      buffer.wantResult()
-      return outcome
-    },
+    result: outcome,
     cancel({ at = 'now', timeoutMs } = {}) {
       if (isOver) return false
       if (at === 'now') controller.abort()
@@ -137,7 +160,6 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
       }
       return true
     },
-    [Symbol.asyncIterator]: () => buffer.read(),
   }
 }
 

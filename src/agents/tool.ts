@@ -10,6 +10,8 @@ export interface ToolContext extends Interrupting {
   readonly runId: string
   readonly toolCallId: string
   readonly toolName: string
+  /** How long a call may take in this run unless the tool has a limit of its own. */
+  readonly timeoutMs: number | undefined
   /** Aborts when the run is cancelled or the tool's time is over. */
   readonly signal: AbortSignal
   /** The conversation up to and including the call. */

@@ -7,6 +7,7 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     runId: 'run-1',
     toolCallId: 'call-1',
     toolName: 'tool',
+    timeoutMs: undefined,
     signal: new AbortController().signal,
     messages: [],
     values: new Map(),

@@ -33,6 +33,8 @@ export interface AgentOptions {
   readonly outputKey?: string
   readonly middlewares?: readonly Middleware[]
   readonly capabilities?: AgentCapabilities
+  /** What to ask it first: prompts that show its point. Clients offer them as suggestions. */
+  readonly examples?: readonly string[]
 }
 
 /** The options with their defaults. */
@@ -79,6 +81,7 @@ export function defineAgent(options: AgentOptions): Agent {
     },
     run: (ctx) => runChat(config, ctx),
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
+    ...(options.examples === undefined ? {} : { examples: options.examples }),
   }
 }
 

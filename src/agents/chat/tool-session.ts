@@ -62,6 +62,7 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     runId: ctx.runId,
     toolCallId: call.id,
     toolName: call.name,
+    timeoutMs: ctx.toolTimeoutMs,
     signal,
     get messages() {
       return messages()
