@@ -26,6 +26,7 @@ it('shows these names of the protocol', () => {
     'createSseEncoder',
     'decodeProtobuf',
     'decodeSse',
+    'eventIdPrefix',
     'formatEventId',
     'maxProtobufFrame',
     'negotiate',

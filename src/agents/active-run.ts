@@ -9,6 +9,7 @@ import { createOutbox, type Outbox } from './outbox.js'
 import type { NormalInput } from './run-input.js'
 import type { Outcome, RunOptions } from './run.js'
 import { createSharedState, type SharedState } from './shared-state.js'
+import { openTrace, type RunTrace } from './work-span.js'
 
 type Settled = Required<Pick<RunOptions, 'newId' | 'clock' | 'onProblem' | 'graceMs'>>
 
@@ -46,6 +47,7 @@ export interface ActiveRun extends DriveOptions {
   /** Set when it goes on from a checkpoint. */
   resumed?: RunScope
   readonly outbox: Outbox
+  readonly trace: RunTrace
   /** What every outcome has. */
   readonly soFar: () => Pick<Outcome, 'messages' | 'state' | 'usage'>
 }
@@ -53,6 +55,8 @@ export interface ActiveRun extends DriveOptions {
 /** Loads what was saved and starts the stream. */
 export async function openRun(given: DriveOptions): Promise<ActiveRun> {
   const { input, options, sink } = given
+  // First, while what the caller is doing is still known everywhere.
+  const trace = openTrace(options.trace)
   const saved = await loadCheckpoint(given)
   const [checkpoint, problem] = saved instanceof Error ? [undefined, saved] : [saved, undefined]
   const messages = messagesOf(input, checkpoint)
@@ -74,7 +78,7 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     newId: options.newId,
   })
   return {
-    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem, outbox },
+    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem, outbox, trace },
     soFar: () => ({
       messages: stream.held.messages,
       state: stream.held.state,

@@ -1,4 +1,5 @@
 import type { AgentCapabilities, Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
+import type { Context as TraceContext } from '@opentelemetry/api'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
@@ -97,6 +98,8 @@ export interface RunContext extends Interrupting {
   readonly graceMs: number
   /** How long a tool may take that says nothing of its own, in milliseconds. */
   readonly toolTimeoutMs: number | undefined
+  /** The trace this agent's work is part of. Start spans with it. */
+  readonly trace: TraceContext
 }
 
 export interface DelegateOptions {
@@ -106,4 +109,6 @@ export interface DelegateOptions {
   /** The call that the child answers, if any. Then it is not offered the client's tools: it has to answer now. */
   readonly toolCallId?: string
   readonly signal?: AbortSignal
+  /** What the child's work is part of, on the trace. Default: this agent's. */
+  readonly trace?: TraceContext
 }

@@ -1,4 +1,5 @@
 import type { Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
+import type { Context as TraceContext } from '@opentelemetry/api'
 import type { Clock } from '../core/clock.js'
 import { toWireError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
@@ -8,6 +9,7 @@ import type { Agent, Control, DelegateOptions, RunContext, SafePoint } from './a
 import { afterWork, createAsker, type Asker, type WorkEnd } from './asker.js'
 import { waitingAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
+import { agentSpan } from './tracing.js'
 
 /** What all contexts of one run share. */
 export interface RunScope {
@@ -34,6 +36,7 @@ interface Place {
   readonly clientTools: readonly ToolInfo[]
   readonly signal: AbortSignal
   readonly subagentRunId: string | undefined
+  readonly trace: TraceContext
 }
 
 /** A context and what the run needs to know of it. */
@@ -79,6 +82,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     clock: scope.clock,
     graceMs: scope.graceMs,
     toolTimeoutMs: scope.toolTimeoutMs,
+    trace: place.trace,
   }
   return { ctx, asker }
 }
@@ -105,7 +109,7 @@ interface Delegation {
 }
 
 async function* delegate({ scope, place, agent, options }: Delegation): AsyncGenerator<AgentEvent, Control> {
-  const { segment, toolCallId, signal = place.signal } = options
+  const { segment, toolCallId, signal = place.signal, trace: parent = place.trace } = options
   const path = [segment, agent.name].flat().map((part) => encodeURIComponent(part))
   const address = [place.address, ...path].join('/')
   const waiting = waitingAt(scope.resumption, address)
@@ -122,14 +126,21 @@ async function* delegate({ scope, place, agent, options }: Delegation): AsyncGen
   }
   const messages = [...options.messages, ...saidBy(subagentRunId, scope.resumption)]
   const clientTools = toolCallId === undefined ? place.clientTools : []
-  const child = createPlace(scope, { address, messages, clientTools, signal, subagentRunId })
+  const span = agentSpan(agent.name, { parent, signal })
+  const trace = span.context
+  const child = createPlace(scope, { address, messages, clientTools, signal, subagentRunId, trace })
   try {
     const control = yield* withTag(runInPlace(agent, child), subagentRunId)
+    if (control.type === 'interrupted') span.interrupt()
+    else if (control.type !== 'cancelled') span.end()
     yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspension(control) }
     return control
   } catch (error) {
+    span.fail(error)
     yield { type: 'SUBAGENT_ERROR', subagentRunId, ...toWireError(error) }
     throw error
+  } finally {
+    span.stop()
   }
 }
 

@@ -15,6 +15,7 @@ import { isStateChange, stateDifference } from './shared-state.js'
 export async function drive(given: DriveOptions): Promise<Outcome> {
   const run = await openRun(given)
   const outcome = await outcomeOf(run)
+  run.trace.close()
   await run.outbox.end(outcome)
   return outcome
 }
@@ -22,7 +23,6 @@ export async function drive(given: DriveOptions): Promise<Outcome> {
 async function outcomeOf(run: ActiveRun): Promise<Outcome> {
   try {
     if (run.problem) throw run.problem
-    for (const event of run.options.opening ?? []) run.stream.write(event)
     return await runAgent(run)
   } catch (error) {
     return await breakOff(run, error)
@@ -68,6 +68,7 @@ async function pump(run: ActiveRun, scope: RunScope): Promise<Control> {
     clientTools: input.tools,
     signal,
     subagentRunId: undefined,
+    trace: run.trace.context,
   })
   const source = abortable(runInPlace(agent, place), {
     ...options,

@@ -1,8 +1,9 @@
 import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
+import type { Context as TraceContext } from '@opentelemetry/api'
 import { linkAbort } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { randomIds, type IdSource } from '../core/ids.js'
-import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
+import type { AgUiEvent } from '../protocol/index.js'
 import type { RunSink } from './active-run.js'
 import type { Agent, SafePoint } from './agent.js'
 import type { Checkpoint } from './checkpoint.js'
@@ -27,14 +28,14 @@ export interface RunOptions {
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
   readonly bufferSize?: number
-  /** Written first, right after RUN_STARTED: what brings the client up to date. */
-  readonly opening?: readonly AgentEvent[]
   /** How long a tool may take that says nothing of its own, in milliseconds. Default: for ever. */
   readonly toolTimeoutMs?: number
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
   /** Told what was repaired, ignored or came too late to matter. Must not throw. */
   readonly onProblem?: (problem: string) => void
+  /** The trace this run belongs to. Default: the one that is active where the run is started. */
+  readonly trace?: TraceContext
   readonly newId?: IdSource
   readonly clock?: Clock
 }

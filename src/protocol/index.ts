@@ -8,7 +8,7 @@ export { createRunStream, type RunStream, type RunStreamOptions } from './run-st
 export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'
 export type { DecodedFrame, EventFrame, MalformedFrame } from './wire/decoded-frame.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
-export { formatEventId, parseEventId, type EventPosition } from './wire/event-id.js'
+export { eventIdPrefix, formatEventId, parseEventId, type EventPosition } from './wire/event-id.js'
 export { negotiate, type WireFormat } from './wire/negotiate.js'
 export {
   createProtobufEncoder,

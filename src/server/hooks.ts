@@ -34,7 +34,10 @@ export interface Hooks {
    */
   readonly lock?: (info: RunInfo) => Awaitable<(() => Awaitable<void>) | undefined>
   /** Rewrites the request: sanitise it, add context. What it gives is run. */
-  readonly inputChange?: (input: RunInput, info: RunInfo & { readonly thread: ThreadInfo }) => Awaitable<RunInput>
+  readonly inputChange?: (
+    input: RunInput,
+    info: RunInfo & { readonly thread: ThreadInfo },
+  ) => Awaitable<RunInput>
   /** Filters, replaces or expands an event of the runtime, before anything is made of it. */
   readonly runtimeEvent?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
   /** What to send when the time is over, in place of an error: then the run ends well. Undefined: RUN_ERROR. */

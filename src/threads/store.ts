@@ -1,4 +1,4 @@
-import type { Owner, RunRecord, Thread, ThreadChange, ThreadKey, ThreadSummary } from './thread.js'
+import type { LogBatch, Owner, RunRecord, Thread, ThreadChange, ThreadKey, ThreadSummary } from './thread.js'
 
 /**
  * Where threads, the logs of their runs and the leases on them are kept. Every method that writes takes a lease and
@@ -63,13 +63,6 @@ export interface RunLog {
    * May resolve for nothing.
    */
   changed(key: ThreadKey, position: LogPosition, signal: AbortSignal): Promise<void>
-}
-
-export interface LogBatch {
-  readonly runId: string
-  readonly firstSeq: number
-  /** Each one event as JSON. */
-  readonly lines: readonly string[]
 }
 
 export interface LogPosition {

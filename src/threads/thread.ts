@@ -81,6 +81,16 @@ export interface ThreadChange extends MessageChange {
   readonly forkedFrom?: string
   /** The run that has ended. Logs of the runs before it are removed. */
   readonly run?: RunRecord
+  /** The last events of that run, added to its log in the same write. */
+  readonly log?: LogBatch
+}
+
+/** Events of a run that follow each other. */
+export interface LogBatch {
+  readonly runId: string
+  readonly firstSeq: number
+  /** Each one event as JSON. */
+  readonly lines: readonly string[]
 }
 
 /** A thread in a list. */

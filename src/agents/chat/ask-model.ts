@@ -5,6 +5,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../agent.js'
 import type { Middleware } from '../middleware.js'
 import { decide, type Decision, type ModelAttempt, type RetryPolicy } from '../retry-policy.js'
+import { tracedAnswer } from '../tracing.js'
 import { AnswerDraft, type Draft } from './draft.js'
 import { rejectDraft } from './rejected.js'
 
@@ -73,7 +74,7 @@ function around(
   model: Model,
   ctx: RunContext,
 ): (request: ModelRequest) => AsyncIterable<ModelPart> {
-  let next = (request: ModelRequest): AsyncIterable<ModelPart> => model.stream(request)
+  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedAnswer(model, request, ctx.trace)
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.model) continue
     const inner = next

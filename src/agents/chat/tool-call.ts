@@ -1,3 +1,4 @@
+import { context } from '@opentelemetry/api'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/is-async-generator.js'
 import type { AgentEvent } from '../../protocol/index.js'
@@ -7,6 +8,7 @@ import type { Middleware, ToolCallInfo } from '../middleware.js'
 import type { Paused } from '../resumption.js'
 import { errorContent, toResultContent } from '../tool-result.js'
 import type { Tool, ToolContext } from '../tool.js'
+import { toolSpan } from '../tracing.js'
 import type { CallRequest } from './draft.js'
 import { callAddress, createSession, type ToolSession } from './tool-session.js'
 
@@ -42,17 +44,27 @@ export async function* runCall(
   call: CallRequest,
   options: CallOptions,
 ): AsyncGenerator<AgentEvent, CallOutcome> {
-  const { ctx, tools } = options
+  const { ctx, signal, tools } = options
   const asker = ctx.asker(callAddress(ctx, call), { reason: 'tool_call', toolCallId: call.id })
-  const session = createSession(call, { ...options, asker })
+  const span = toolSpan(tools.has(call.name) ? call : { id: call.id }, { parent: ctx.trace, signal })
+  const session = createSession(call, { ...options, asker, trace: span.context })
   try {
-    const value = yield* session.during(invoke(call, session, options))
+    // Ambient for the tool alone: what its code traces by itself belongs to the call.
+    const work = context.with(span.context, () => invoke(call, session, options))
+    const value = yield* session.during(work)
     // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
     if (asker.open) return { type: 'interrupted', ...asker.open }
-    return { type: 'result', result: resultOf(value, tools.get(call.name), session) }
+    const result = resultOf(value, tools.get(call.name), session)
+    span.end()
+    return { type: 'result', result }
   } catch (error) {
     if (error instanceof InterruptSignal) asker.note(error)
-    return asker.open ? { type: 'interrupted', ...asker.open } : failed(call, error, options)
+    if (asker.open) return { type: 'interrupted', ...asker.open }
+    span.fail(error)
+    return failed(call, error, options)
+  } finally {
+    if (asker.open) span.interrupt()
+    else span.stop()
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Context as TraceContext } from '@opentelemetry/api'
 import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, Interrupted, RunContext } from '../agent.js'
@@ -18,6 +19,8 @@ export interface SessionOptions {
   readonly ctx: RunContext
   readonly asker: Asker
   readonly signal: AbortSignal
+  /** Of the call. */
+  readonly trace: TraceContext
   /** The conversation up to and including the call. */
   readonly messages: () => ToolContext['messages']
 }
@@ -55,7 +58,7 @@ interface Doors {
 }
 
 function createToolContext(call: CallRequest, options: SessionOptions, { send, onExit }: Doors): ToolContext {
-  const { ctx, asker, signal, messages } = options
+  const { ctx, asker, signal, trace, messages } = options
   let delegated = 0
   return {
     threadId: ctx.threadId,
@@ -79,7 +82,7 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     delegate(agent, { messages: given }) {
       const nth = ++delegated
       const segment = nth === 1 ? segmentOf(call) : [segmentOf(call), String(nth)]
-      const source = ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal })
+      const source = ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal, trace })
       return relay(source, asker, send)
     },
   }

@@ -1,0 +1,139 @@
+import { Hono, type Context } from 'hono'
+import { cors } from 'hono/cors'
+import type { ServerResponse } from 'node:http'
+import type { Agent } from '../agents/index.js'
+import { MillraceError } from '../core/errors.js'
+import { toErrorResponse } from './http-error.js'
+import type { Identify } from './identity.js'
+import type { ServerOptions } from './options.js'
+import { capabilitiesRoute, describeAgents } from './routes/agents.js'
+import { cancelRoute } from './routes/cancel.js'
+import { connectRoute } from './routes/connect.js'
+import { health, metrics, readiness } from './routes/operations.js'
+import { json, type Route, type RouteContext } from './routes/route.js'
+import { rootRoute, runRoute } from './routes/run.js'
+import { messagesRoute, patchRoute, stateRoute } from './routes/snapshots.js'
+import { deleteRoute, listRoute } from './routes/threads.js'
+
+/** What the Node adapter hands over with a request. */
+interface NodeBindings {
+  readonly outgoing?: ServerResponse
+}
+
+type AppContext = Context<{ Bindings: NodeBindings }>
+
+const routes: readonly Route[] = [
+  runRoute,
+  connectRoute,
+  cancelRoute,
+  listRoute,
+  deleteRoute,
+  messagesRoute,
+  stateRoute,
+  patchRoute,
+  capabilitiesRoute,
+]
+
+export interface AppOptions extends Pick<ServerOptions, 'basePath' | 'cors'> {
+  readonly server: RouteContext
+  readonly identify: Identify
+}
+
+/** All routes of a server. */
+export function createApp(options: AppOptions): Hono<{ Bindings: NodeBindings }> {
+  const { server, basePath = '', cors: allowed } = options
+  const app = new Hono<{ Bindings: NodeBindings }>()
+  app.onError((error) => {
+    const { status, headers, body } = toErrorResponse(error)
+    if (status >= 500) server.log.error({ err: error }, 'a request failed')
+    return new Response(body, { status, headers })
+  })
+  app.notFound(() => {
+    throw new MillraceError('NOT_FOUND', 'There is nothing at this address. GET /agents lists the agents.')
+  })
+  if (allowed) app.use(cors({ origin: allowed.origins === '*' ? '*' : [...allowed.origins] }))
+  for (const { method, path, handle } of endpoints(options)) {
+    const counted = async (c: AppContext): Promise<Response> => {
+      const response = await handle(c)
+      server.metrics.request({ route: path, method, status: response.status })
+      return response
+    }
+    app.on(method, basePath + path, counted)
+  }
+  refuseOtherMethods(app, endpoints(options), basePath)
+  return app
+}
+
+interface Endpoint {
+  readonly method: Route['method']
+  readonly path: string
+  readonly handle: (c: AppContext) => Promise<Response>
+}
+
+function endpoints({ server, identify }: AppOptions): readonly Endpoint[] {
+  const [first] = server.agents.values()
+  const open = (path: string, handle: () => Response | Promise<Response>): Endpoint => ({
+    ...{ method: 'GET', path },
+    handle: async () => handle(),
+  })
+  const routed = (route: Route, path: string): Endpoint => ({
+    ...{ method: route.method, path },
+    async handle(c) {
+      const { app, user } = await identify(c.req.raw)
+      const agent = agentOf(c, server, first)
+      return route.handle(server, {
+        request: c.req.raw,
+        outgoing: (c.env as NodeBindings | undefined)?.outgoing,
+        headers: c.res.headers,
+        agent,
+        owner: { app, user, agent: agent.name },
+        param: (name) => decoded(c.req.param(name)),
+        query: (name) => c.req.query(name),
+      })
+    },
+  })
+  return [
+    open('/healthz', health),
+    open('/readyz', () => readiness(server)),
+    open('/metrics', () => metrics(server)),
+    {
+      ...{ method: 'GET', path: '/agents' },
+      handle: async (c) => {
+        await identify(c.req.raw)
+        return json(describeAgents(server.agents.values()))
+      },
+    },
+    routed(rootRoute, '/'),
+    ...routes.flatMap((route) => [routed(route, route.path), routed(route, `/agents/:agent${route.path}`)]),
+  ]
+}
+
+function agentOf(c: AppContext, { agents }: RouteContext, first: Agent | undefined): Agent {
+  const name = c.req.param('agent')
+  const agent = name === undefined ? first : agents.get(decoded(name))
+  if (agent) return agent
+  const known = [...agents.keys()].join(', ')
+  throw new MillraceError('AGENT_NOT_FOUND', `There is no such agent. There are: ${known}.`)
+}
+
+/** A part of the path. Hono leaves what is badly encoded as it is. */
+function decoded(part: string | undefined): string {
+  if (part !== undefined && !/%(?![0-9a-f]{2})/iu.test(part)) return part
+  throw new MillraceError('INVALID_INPUT', 'The path is badly encoded.')
+}
+
+function refuseOtherMethods(
+  app: Hono<{ Bindings: NodeBindings }>,
+  known: readonly Endpoint[],
+  basePath: string,
+): void {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of known) methods.set(path, [...(methods.get(path) ?? []), method])
+  for (const [path, allowed] of methods) {
+    app.all(basePath + path, (c) => {
+      const allow = allowed.join(', ')
+      const message = `${c.req.method} is not served here; ${allow} is.`
+      throw new MillraceError('METHOD_NOT_ALLOWED', message, { details: { allow } })
+    })
+  }
+}

@@ -1,0 +1,137 @@
+import type { Agent } from '../agents/index.js'
+import { delay } from '../core/abort.js'
+import { systemClock } from '../core/clock.js'
+import { MillraceError } from '../core/errors.js'
+import { randomIds } from '../core/ids.js'
+import { createMemoryStore } from '../threads/memory.js'
+import { createApp } from './app.js'
+import { createDefaultLogger } from './default-logger.js'
+import { createHousekeeping } from './housekeeping.js'
+import { createIdentify } from './identity.js'
+import { defaultLimits } from './limits.js'
+import { createFlusher } from './live/flusher.js'
+import { createRegistry } from './live/registry.js'
+import { createMetrics } from './metrics.js'
+import type { ServerOptions } from './options.js'
+import type { RouteContext } from './routes/route.js'
+import { settledThread } from './run/recover-run.js'
+import { createHeart } from './stream/heart.js'
+import { createStateRules } from './turn/state-rules.js'
+
+export interface Server {
+  /** Answers a request: a Web-standard handler for any runtime. `millrace/node` serves it on Node. */
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
+  /** Whether it can tell its users apart. Without that it must not be reachable from elsewhere. */
+  readonly identifies: boolean
+  /**
+   * Takes no more runs, lets those at work finish, and stops the rest when the time is over: each ends with a terminal
+   * event. Closes the store. May be called twice; a shorter time then counts.
+   */
+  close(options?: CloseOptions): Promise<void>
+}
+
+export interface CloseOptions {
+  /** How long runs may go on, in milliseconds. Default 10 s. */
+  readonly graceMs?: number
+}
+
+/**
+ * Makes a server of agents.
+ *
+ * @example
+ * const server = createServer({ agents: [agent], store: await createSqliteStore({ path: 'threads.db' }) })
+ */
+export function createServer(options: ServerOptions): Server {
+  let isClosing = false
+  const server = createContext(options, () => isClosing)
+  const app = createApp({ ...options, server, identify: createIdentify(options.identify, server.limits) })
+  void recoverAll(server)
+  let closing: Promise<void> | undefined
+
+  const shutDown = async (): Promise<void> => {
+    await Promise.all(server.registry.all().map(({ done }) => done))
+    await server.housekeeping.close()
+    await server.store.close()
+  }
+  return {
+    fetch: (request, env) => app.fetch(request, env),
+    identifies: options.identify !== undefined,
+    async close({ graceMs = 10_000 } = {}) {
+      isClosing = true
+      closing ??= shutDown()
+      const over = new AbortController()
+      const patience = delay(graceMs, { clock: server.clock, signal: over.signal }).catch(() => undefined)
+      await Promise.race([closing, patience])
+      over.abort()
+      const reason = new MillraceError(
+        'SERVER_CLOSING',
+        'The server is shutting down. Send the message again soon.',
+      )
+      for (const run of server.registry.all()) run.stop(reason)
+      await closing
+    },
+  }
+}
+
+function createContext(options: ServerOptions, isClosing: () => boolean): RouteContext {
+  const { clock = systemClock, newId = randomIds, log = createDefaultLogger() } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const store = options.store ?? createMemoryStore({ clock })
+  const owner = newId('server')
+  const threadRules = options.threads ?? {}
+  const metrics = createMetrics()
+  return {
+    agents: byName(options.agents),
+    store,
+    hooks: options.hooks ?? {},
+    limits,
+    stateRules: createStateRules(options.state),
+    threadRules,
+    whenBusy: options.whenBusy ?? 'reject',
+    onDisconnect: options.onDisconnect ?? 'continue',
+    history: options.history ?? 'server',
+    owner,
+    registry: createRegistry(limits),
+    flusher: createFlusher(clock, (error) => {
+      metrics.storeFailed()
+      log.error({ err: error }, 'the log of a run could not be written; it is tried again')
+    }),
+    housekeeping: createHousekeeping({
+      store,
+      rules: threadRules,
+      owner,
+      leaseMs: limits.leaseMs,
+      clock,
+      log,
+    }),
+    heart: createHeart(clock, limits.heartbeatMs),
+    metrics,
+    log,
+    clock,
+    newId,
+    isClosing,
+  }
+}
+
+function byName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+  const named = new Map<string, Agent>()
+  for (const agent of agents) {
+    if (named.has(agent.name))
+      throw new MillraceError(
+        'INVALID_AGENT',
+        `Two agents are named '${agent.name}'. Give each a name of its own.`,
+      )
+    named.set(agent.name, agent)
+  }
+  if (named.size === 0) throw new MillraceError('INVALID_AGENT', 'A server needs at least one agent.')
+  return named
+}
+
+/** Ends the runs that were lost with an earlier process. Those that cannot be now are when their thread is asked for. */
+async function recoverAll(server: RouteContext): Promise<void> {
+  try {
+    for (const key of await server.store.threads.unfinished()) await settledThread(server, key)
+  } catch (error) {
+    server.log.error({ err: error }, 'lost runs could not be looked for')
+  }
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../core/clock.js'
+import type { Store } from '../threads/store.js'
+import type { Owner } from '../threads/thread.js'
+import { makeRoomFor } from './housekeeping/make-room.js'
+import { sweepThreads, type RemoveOne } from './housekeeping/sweep.js'
+import { shortestTimeout } from './housekeeping/thread-age.js'
+import type { Logger } from './logger.js'
+import type { ThreadRules } from './options.js'
+import { removeThread } from './remove-thread.js'
+
+const defaultSweepEveryMs = 300_000
+
+export interface HousekeepingOptions {
+  readonly store: Store
+  readonly rules: ThreadRules
+  /** In whose name threads are leased while they are removed. */
+  readonly owner: string
+  readonly leaseMs: number
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Removes threads that nobody uses, as far as the rules say so. */
+export interface Housekeeping {
+  /**
+   * Looks once at all threads that may be too old and gives the number of those it has removed. While a sweep is under way,
+   * gives that one. Rejects when the store cannot list them; a single thread that cannot be removed is logged and kept.
+   */
+  sweep(): Promise<number>
+  /**
+   * Call before the first run of a thread that is not stored yet: removes older ones so that the owner has no more than
+   * `maxPerUser` with it. A thread that is stored already needs no room. Rejects when the store cannot list them.
+   */
+  makeRoom(owner: Owner, newThread: string): Promise<void>
+  /** Ends the sweep that is under way after the thread it is at, and starts no more. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Starts to sweep at regular times, unless the rules have no timeout. Until `close`, a timer is left. */
+export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
+  const { store, rules, clock, log } = options
+  const { sweepEveryMs = defaultSweepEveryMs, maxPerUser = Infinity } = rules
+  const closing = new AbortController()
+  const { signal } = closing
+  const remove = createRemoveOne(options)
+  let current: Promise<number> | undefined
+  let unschedule: (() => void) | undefined
+
+  async function sweepNow(): Promise<number> {
+    try {
+      const removed = await sweepThreads({ store, rules, clock, remove, signal })
+      if (removed > 0) log.info({ removed }, 'Threads that nobody used were removed.')
+      return removed
+    } finally {
+      current = undefined
+    }
+  }
+
+  const sweep = (): Promise<number> => (current ??= sweepNow())
+
+  async function sweepInTime(): Promise<void> {
+    try {
+      await sweep()
+    } catch (error) {
+      log.error({ err: error }, 'The threads could not be swept.')
+    }
+    scheduleNext()
+  }
+
+  function scheduleNext(): void {
+    if (!signal.aborted) unschedule = clock.schedule(sweepEveryMs, () => void sweepInTime())
+  }
+
+  if (shortestTimeout(rules) !== undefined) scheduleNext()
+  return {
+    sweep,
+    async makeRoom({ app, user, agent }, thread) {
+      if (maxPerUser === Infinity) return
+      await makeRoomFor({ app, user, agent, thread }, { store, maxPerUser, remove, log })
+    },
+    async close() {
+      closing.abort()
+      unschedule?.()
+      await Promise.allSettled([current])
+    },
+  }
+}
+
+function createRemoveOne(options: HousekeepingOptions): RemoveOne {
+  const { log } = options
+  return async ({ key }, reason, isStill) => {
+    const onProblem = (error: unknown): void =>
+      log.warn({ ...key, reason, err: error }, 'A problem with the removal of a thread.')
+    try {
+      return await removeThread({ ...options, key, reason, isStill, onProblem })
+    } catch (error) {
+      onProblem(error)
+      return 'failed'
+    }
+  }
+}

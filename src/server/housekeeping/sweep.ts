@@ -1,0 +1,70 @@
+import { delay } from '../../core/abort.js'
+import type { Clock } from '../../core/clock.js'
+import type { Store } from '../../threads/store.js'
+import type { ThreadKey, ThreadSummary } from '../../threads/thread.js'
+import type { RemovalReason, ThreadRules } from '../options.js'
+import type { Removal } from '../remove-thread.js'
+import { shortestTimeout, whyTooOld } from './thread-age.js'
+
+const pageSize = 100
+
+/** Removes one thread if `isStill` says so under its lease. Reports what fails and never rejects. */
+export type RemoveOne = (
+  thread: ThreadSummary,
+  reason: RemovalReason,
+  isStill: (thread: ThreadSummary) => boolean,
+) => Promise<Removal | 'failed'>
+
+export interface SweepOptions {
+  readonly store: Store
+  readonly rules: ThreadRules
+  readonly clock: Clock
+  readonly remove: RemoveOne
+  /** Ends the sweep after the thread it is at. */
+  readonly signal: AbortSignal
+}
+
+/** Removes the threads that are too old, each looked at once, and gives their number. Rejects when they cannot be listed. */
+export async function sweepThreads({ store, rules, clock, remove, signal }: SweepOptions): Promise<number> {
+  const timeout = shortestTimeout(rules)
+  if (timeout === undefined) return 0
+  const before = clock.now() - timeout
+  const kept = new Set<string>()
+  let removed = 0
+
+  async function tryToRemove(thread: ThreadSummary): Promise<boolean> {
+    const reason = whyTooOld(thread, rules, clock.now())
+    if (reason === undefined) return false
+    const isStill = (now: ThreadSummary): boolean => whyTooOld(now, rules, clock.now()) === reason
+    return (await remove(thread, reason, isStill)) === 'removed'
+  }
+
+  async function sweepPage(threads: readonly ThreadSummary[]): Promise<void> {
+    for (const thread of threads) {
+      if (signal.aborted) return
+      if (await tryToRemove(thread)) removed += 1
+      else kept.add(nameOf(thread.key))
+    }
+  }
+
+  while (!signal.aborted) {
+    // The store lists from the oldest on, so those that stay come again each time. Growing with their number, the pages
+    // get past them in few steps.
+    const limit = kept.size + Math.max(kept.size, pageSize)
+    const page = await store.threads.idle(before, limit)
+    const unseen = page.filter(({ key }) => !kept.has(nameOf(key)))
+    await sweepPage(unseen)
+    if (page.length < limit || unseen.length === 0) break
+    await letOthersWork(clock, signal)
+  }
+  return removed
+}
+
+/** A store in memory answers without letting go of the thread of execution, and many pages would hold up every run. */
+async function letOthersWork(clock: Clock, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await delay(0, { clock, signal }).catch(() => undefined)
+}
+
+function nameOf({ app, user, agent, thread }: ThreadKey): string {
+  return JSON.stringify([app, user, agent, thread])
+}

@@ -1,0 +1,34 @@
+import { MillraceError } from '../core/errors.js'
+import { checkId } from './check-input.js'
+import { isLoopbackHost } from './host-check.js'
+import type { Limits } from './limits.js'
+import type { Identity, ServerOptions } from './options.js'
+
+/** Who asks, or a refusal: FORBIDDEN_HOST or UNAUTHENTICATED. */
+export type Identify = (request: Request) => Promise<Required<Identity>>
+
+const defaultApp = 'default'
+
+/**
+ * Without a function of the team's own everybody is one local user. Then only requests that name this machine are
+ * served: a page elsewhere cannot reach it by giving its own name to our address.
+ */
+export function createIdentify(identify: ServerOptions['identify'], limits: Limits): Identify {
+  if (!identify) return (request) => Promise.resolve(localUser(request))
+  return async function identified(request) {
+    const identity = await identify(request)
+    if (!identity)
+      throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
+    return {
+      app: checkId(identity.app ?? defaultApp, 'app', limits),
+      user: checkId(identity.user, 'user', limits),
+    }
+  }
+}
+
+function localUser(request: Request): Required<Identity> {
+  const host = request.headers.get('host') ?? new URL(request.url).host
+  if (isLoopbackHost(host)) return { app: defaultApp, user: 'local' }
+  const message = 'Only this machine is served. Give the server an `identify` function to serve others.'
+  throw new MillraceError('FORBIDDEN_HOST', message)
+}

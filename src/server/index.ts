@@ -1,0 +1,29 @@
+export { createServer, type CloseOptions, type Server } from './create-server.js'
+export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks.js'
+export { defaultLimits, type Limits } from './limits.js'
+export type { Logger } from './logger.js'
+export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } from './options.js'
+export type {
+  Lease,
+  Leases,
+  LogEntry,
+  LogPosition,
+  Page,
+  RunLog,
+  Store,
+  ThreadPage,
+  ThreadStore,
+} from '../threads/store.js'
+export type {
+  LogBatch,
+  MessageChange,
+  Owner,
+  PendingToolCall,
+  RunRecord,
+  RunStart,
+  RunStatus,
+  Thread,
+  ThreadChange,
+  ThreadKey,
+  ThreadSummary,
+} from '../threads/thread.js'

@@ -1,0 +1,18 @@
+import type { Message } from '@ag-ui/core'
+import type { ThreadKey } from '../../threads/thread.js'
+import type { Feed } from './feed.js'
+
+/** A run at work in this process. Connections come and go; the run belongs to the registry. */
+export interface LiveRun {
+  readonly key: ThreadKey
+  readonly runId: string
+  readonly feed: Feed
+  /** The number of its first event. */
+  readonly firstSeq: number
+  /** What a client holds that has seen nothing of this run: for those who come late. */
+  readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
+  /** Stops it. Cancelled when there is no reason; else failed, with that. */
+  stop(reason?: Error): void
+  /** Resolves when it is over, committed, and its thread is free again. Never rejects. */
+  readonly done: Promise<void>
+}

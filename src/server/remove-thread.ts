@@ -1,0 +1,105 @@
+import { delay, isAbortError } from '../core/abort.js'
+import { systemClock, type Clock } from '../core/clock.js'
+import { MillraceError } from '../core/errors.js'
+import type { Lease, Store } from '../threads/store.js'
+import type { Thread, ThreadKey, ThreadSummary } from '../threads/thread.js'
+import type { RemovalReason, ThreadRules } from './options.js'
+
+export interface RemoveThreadOptions {
+  readonly store: Store
+  readonly key: ThreadKey
+  /** In whose name the thread is leased. */
+  readonly owner: string
+  readonly leaseMs: number
+  /** When the lease is renewed. Default: the real time. */
+  readonly clock?: Clock
+  readonly reason: RemovalReason
+  readonly rules?: ThreadRules | undefined
+  /** Whether the thread should still go, asked once nobody else can change it. Default: yes. */
+  readonly isStill?: (thread: ThreadSummary) => boolean
+  /** Gets what `onThreadRemoved` throws, and errors that change nothing about the answer. Must not throw. */
+  readonly onProblem: (error: unknown) => void
+}
+
+/**
+ * What became of a thread that was to be removed: it is gone; somebody else is at work on it; it was not there; or it was
+ * kept, because it should not go any more or because `onThreadRemoved` threw.
+ */
+export type Removal = 'removed' | 'busy' | 'missing' | 'spared'
+
+/**
+ * Removes a thread under its lease, after `onThreadRemoved` has seen it. The lease is renewed as long as that takes.
+ * A thread that nothing was committed to is only removed on request; for housekeeping it is missing. Rejects when the
+ * store fails.
+ */
+export async function removeThread(options: RemoveThreadOptions): Promise<Removal> {
+  const { store, key, owner, leaseMs, onProblem } = options
+  const lease = await store.leases.acquire(key, { owner, ttlMs: leaseMs })
+  if (lease === undefined) return 'busy'
+  const work = new AbortController()
+  const renewing = keepLease(lease, options, work.signal)
+  try {
+    return await removeLeased(lease, options)
+  } finally {
+    work.abort()
+    await renewing
+    // A lease that cannot be given back runs out by itself.
+    await store.leases.release(lease).catch(onProblem)
+  }
+}
+
+async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise<Removal> {
+  const { store, key, reason, isStill } = options
+  const thread = await store.threads.load(key)
+  if (thread === undefined || (thread.version === 0 && reason !== 'request')) return 'missing'
+  const summary = summaryOf(thread)
+  if (isStill?.(summary) === false || !(await isAllowed(summary, options))) return 'spared'
+  try {
+    await store.threads.remove(lease)
+    return 'removed'
+  } catch (error) {
+    if (MillraceError.isInstance(error) && error.code === 'LEASE_LOST') return 'busy'
+    throw error
+  }
+}
+
+async function isAllowed(summary: ThreadSummary, options: RemoveThreadOptions): Promise<boolean> {
+  try {
+    await options.rules?.onThreadRemoved?.(summary, options.reason)
+    return true
+  } catch (error) {
+    options.onProblem(error)
+    return false
+  }
+}
+
+/** Renews a lease until the signal aborts. When that fails the lease runs out, and the store refuses the removal. */
+async function keepLease(lease: Lease, options: RemoveThreadOptions, signal: AbortSignal): Promise<void> {
+  const { store, leaseMs, clock = systemClock, onProblem } = options
+  try {
+    do await delay(leaseMs / 3, { clock, signal })
+    while (await store.leases.renew(lease, leaseMs))
+  } catch (error) {
+    if (!isAbortError(error, signal)) onProblem(error)
+  }
+}
+
+function summaryOf(thread: Thread): ThreadSummary {
+  const { key, version, createdAt, updatedAt, title, forkedFrom, run } = thread
+  return {
+    key,
+    version,
+    createdAt,
+    updatedAt,
+    title,
+    ...(forkedFrom !== undefined && { forkedFrom }),
+    messageCount: thread.messages.length,
+    interruptCount: thread.interrupts.length,
+    pendingToolCallCount: thread.pendingToolCalls.length,
+    ...(run !== undefined && { run: withoutStart(run) }),
+  }
+}
+
+function withoutStart({ start: _, ...run }: NonNullable<Thread['run']>): NonNullable<ThreadSummary['run']> {
+  return run
+}

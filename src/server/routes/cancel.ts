@@ -1,0 +1,29 @@
+import { MillraceError } from '../../core/errors.js'
+import { checkId } from '../check-input.js'
+import { settledThread } from '../run/recover-run.js'
+import { fieldsOf, json, readBody, unknownThread, type Route } from './route.js'
+
+/** `POST /cancel`: stops the run of a thread. Answers when it has stopped. */
+export const cancelRoute: Route = {
+  method: 'POST',
+  path: '/cancel',
+  async handle(server, request) {
+    const body = fieldsOf(await readBody(server, request))
+    const thread = checkId(body.threadId, 'threadId', server.limits)
+    const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
+    const key = { ...request.owner, thread }
+    const live = server.registry.get(key)
+    if (!live) {
+      const known = await settledThread(server, key)
+      if (!known) throw unknownThread(key)
+      if (known.run?.status === 'running')
+        throw new MillraceError('THREAD_IS_LOCKED', 'The run is at work in another process. Cancel it there.')
+      return json({ status: 'idle' })
+    }
+    if (runId !== undefined && runId !== live.runId)
+      throw new MillraceError('RUN_NOT_FOUND', `Run '${runId}' is not at work; '${live.runId}' is.`)
+    live.stop()
+    await live.done
+    return json({ status: 'cancelled', runId: live.runId })
+  },
+}

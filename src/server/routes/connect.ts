@@ -1,0 +1,183 @@
+import type { Message } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import {
+  createRunStream,
+  parseEventId,
+  type AgUiEvent,
+  type EventPosition,
+  type Peer,
+} from '../../protocol/index.js'
+import type { LogEntry, LogPosition } from '../../threads/store.js'
+import type { Thread, ThreadKey } from '../../threads/thread.js'
+import { checkId } from '../check-input.js'
+import type { ServerContext } from '../context.js'
+import type { LiveRun } from '../live/live-run.js'
+import { settledThread } from '../run/recover-run.js'
+import type { Batch } from '../stream/batch.js'
+import { replyWithStream } from '../stream/reply.js'
+import { fieldsOf, readBody, unknownThread, type Route } from './route.js'
+
+/**
+ * `POST /connect`: what a client needs that comes to a thread: its messages, state and open questions, and the rest of a
+ * run that is at work. With `Last-Event-ID` only what follows that event, exactly once.
+ */
+export const connectRoute: Route = {
+  method: 'POST',
+  path: '/connect',
+  async handle(server, request) {
+    const body = fieldsOf(await readBody(server, request))
+    const threadId = checkId(body.threadId, 'threadId', server.limits)
+    const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
+    const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
+    const key = { ...request.owner, thread: threadId }
+    const position = positionIn(request.request.headers.get('last-event-id'))
+    const thread = await settledThread(server, key)
+    const live = server.registry.get(key)
+    if (!thread && !live) throw unknownThread(key)
+    const wanted = position?.runId ?? runId
+    const isKnown = wanted === undefined || wanted === live?.runId || wanted === thread?.run?.runId
+    if (!isKnown && position === undefined)
+      throw new MillraceError(
+        'RUN_NOT_FOUND',
+        `Thread '${threadId}' has no run '${String(wanted)}' any more.`,
+      )
+    const from = isKnown ? position : undefined
+    const source = (gone: AbortSignal) => batches({ server, key, thread, live, from, gone })
+    return replyWithStream(server, request, { peer, source })
+  },
+}
+
+interface Connection {
+  readonly server: ServerContext
+  readonly key: ThreadKey
+  readonly thread: Thread | undefined
+  readonly live: LiveRun | undefined
+  readonly from: EventPosition | undefined
+  readonly gone: AbortSignal
+}
+
+async function* batches(connection: Connection): AsyncGenerator<Batch> {
+  const { server, key, thread, live, from, gone } = connection
+  if (live && (from === undefined || from.runId === live.runId)) {
+    for await (const batch of followLive(live, from, gone)) yield batch
+    return
+  }
+  const run = thread?.run
+  if (thread && run?.status === 'running' && from === undefined) {
+    for await (const batch of followElsewhere(connection, thread)) yield batch
+  } else if (run && from) {
+    const position = { runId: run.runId, after: from.seq }
+    for await (const entries of followLog(server, key, position, gone)) yield { runId: run.runId, entries }
+  } else if (thread) yield { events: hydrated(thread, server) }
+}
+
+/** A run of this process. Who has seen nothing of it is first told what was there before. */
+async function* followLive(
+  { runId, feed, firstSeq, start }: LiveRun,
+  from: EventPosition | undefined,
+  gone: AbortSignal,
+): AsyncGenerator<Batch> {
+  let isNew = from === undefined
+  for await (const entries of feed.follow(from?.seq ?? firstSeq - 1, gone)) {
+    if (!isNew) yield { runId, entries }
+    else {
+      isNew = false
+      for (const batch of withBeginning({ runId, entries }, start)) yield batch
+    }
+  }
+}
+
+/** A run of another process: its log is all there is to see of it. */
+async function* followElsewhere({ server, key, gone }: Connection, thread: Thread): AsyncGenerator<Batch> {
+  const { runId, nextSeq, start } = thread.run ?? { runId: '', nextSeq: 0 }
+  const messages = [
+    ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
+    ...(start?.append ?? []),
+  ]
+  const state = server.stateRules.visible(start ? start.state : thread.state)
+  let isNew = true
+  for await (const entries of followLog(server, key, { runId, after: nextSeq - 1 }, gone)) {
+    for (const batch of isNew ? withBeginning({ runId, entries }, { messages, state }) : [{ runId, entries }])
+      yield batch
+    isNew = false
+  }
+}
+
+interface Beginning {
+  readonly messages: readonly Message[]
+  readonly state: unknown
+}
+
+/** Puts what was there before behind RUN_STARTED, the first of the entries. */
+function withBeginning(
+  { runId, entries }: Extract<Batch, { runId: string }>,
+  { messages, state }: Beginning,
+): readonly Batch[] {
+  return [
+    { runId, entries: entries.slice(0, 1) },
+    {
+      events: [
+        { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
+        { type: 'STATE_SNAPSHOT', snapshot: state },
+      ],
+    },
+    { runId, entries: entries.slice(1) },
+  ]
+}
+
+const readAtOnce = 1000
+
+/** The events of a run as they stand in the log, until its end. */
+async function* followLog(
+  server: ServerContext,
+  key: ThreadKey,
+  position: LogPosition,
+  gone: AbortSignal,
+): AsyncGenerator<readonly LogEntry[]> {
+  const { store } = server
+  let { after } = position
+  for (;;) {
+    const at = { ...position, after }
+    const entries = await store.log.read(key, at, readAtOnce)
+    const last = entries.at(-1)
+    if (last) {
+      yield entries
+      after = last.seq
+      if (isEnd(last)) return
+      continue
+    }
+    const thread = await settledThread(server, key)
+    const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
+    // What was added between the two looks is not missed.
+    if (isOver && (await store.log.read(key, at, 1)).length === 0) return
+    if (!isOver) await store.log.changed(key, at, gone)
+    if (gone.aborted) return
+  }
+}
+
+function isEnd({ json }: LogEntry): boolean {
+  return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
+}
+
+/** A thread at rest, as a stream that is over. */
+function hydrated(thread: Thread, { stateRules, newId }: ServerContext): AgUiEvent[] {
+  const events: AgUiEvent[] = []
+  const stream = createRunStream({
+    threadId: thread.key.thread,
+    runId: thread.run?.runId ?? newId('run'),
+    emit: (event) => events.push(event),
+  })
+  stream.write({ type: 'MESSAGES_SNAPSHOT', messages: [...thread.messages] })
+  stream.write({ type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(thread.state) })
+  const { interrupts } = thread
+  stream.finish(interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' })
+  return events
+}
+
+function positionIn(header: string | null): EventPosition | undefined {
+  if (header === null || header === '') return undefined
+  const position = parseEventId(header)
+  if (!position)
+    throw new MillraceError('INVALID_INPUT', 'Last-Event-ID: this is no event id of this server.')
+  return position
+}

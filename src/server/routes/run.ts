@@ -1,0 +1,65 @@
+import { MillraceError, toWireError } from '../../core/errors.js'
+import { parseRunInput } from '../../protocol/index.js'
+import { checkRunInput } from '../check-input.js'
+import type { LiveRun } from '../live/live-run.js'
+import { openTurn, type Turn } from '../run/open-turn.js'
+import type { Batch } from '../stream/batch.js'
+import { replyWithStream } from '../stream/reply.js'
+import { readBody, type Route, type RouteContext, type RouteRequest } from './route.js'
+
+/** `POST /run`: runs the agent on a thread, and follows it. */
+export const runRoute: Route = {
+  method: 'POST',
+  path: '/run',
+  async handle(server, request) {
+    const { input, peer, warnings } = parseRunInput(await readBody(server, request))
+    checkRunInput(input, server.limits)
+    if (server.isClosing())
+      throw new MillraceError('SERVER_CLOSING', 'The server is shutting down. Try again soon.')
+    const { owner, agent } = request
+    const key = { ...owner, thread: input.threadId }
+    if (warnings.length > 0)
+      server.log.warn({ ...key, runId: input.runId, warnings }, 'a request was not quite right')
+    const began = server.clock.now()
+    const { signal, headers } = request.request
+    const opening = openTurn(server, { agent, key, input, headers, signal })
+    // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.
+    const isWaiting = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
+    const turn = isWaiting ? undefined : await opening
+    let live: LiveRun | undefined = turn?.type === 'live' ? turn.run : undefined
+    const source = async function* (gone: AbortSignal): AsyncGenerator<Batch> {
+      const opened = turn ?? (await opening.catch((error: unknown) => refused(server, error, input.runId)))
+      if (opened.type === 'live') live = opened.run
+      server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
+      for await (const batch of batchesOf(opened, gone)) yield batch
+    }
+    return replyWithStream(server, request, {
+      peer,
+      source,
+      onEnd: (end) => {
+        if (end === 'client' && server.onDisconnect === 'cancel') live?.stop()
+      },
+    })
+  },
+}
+
+async function* batchesOf(turn: Turn, gone: AbortSignal): AsyncGenerator<Batch> {
+  if (turn.type === 'over') {
+    yield { events: turn.events }
+    return
+  }
+  const { runId, feed, firstSeq } = turn.run
+  for await (const entries of feed.follow(firstSeq - 1, gone)) yield { runId, entries }
+}
+
+function refused(server: RouteContext, error: unknown, runId: string): Turn {
+  server.log.warn({ runId, err: error }, 'a run could not be started')
+  return { type: 'over', runId, events: [{ type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }] }
+}
+
+/** The same at the root of the server, which is where most clients look. */
+export const rootRoute: Route = {
+  ...runRoute,
+  path: '/',
+  handle: (server: RouteContext, request: RouteRequest) => runRoute.handle(server, request),
+}

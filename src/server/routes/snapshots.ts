@@ -1,0 +1,85 @@
+import type { Message } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { Thread } from '../../threads/thread.js'
+import { patchState } from '../turn/patch-state.js'
+import { recoverThread, settledThread } from '../run/recover-run.js'
+import { takeLease } from '../run/take-lease.js'
+import {
+  json,
+  readBody,
+  threadInPath,
+  unknownThread,
+  type Route,
+  type RouteContext,
+  type RouteRequest,
+} from './route.js'
+import { limitIn } from './threads.js'
+
+/** `GET /message_snapshot/{id}`: the history as a MESSAGES_SNAPSHOT event; in pages from the end with `limit`. */
+export const messagesRoute: Route = {
+  method: 'GET',
+  path: '/message_snapshot/:thread',
+  async handle(server, request) {
+    const { messages } = await threadOf(server, request)
+    const limit = limitIn(request.query('limit'))
+    const before = request.query('before')
+    const end = before === undefined ? messages.length : positionOf(messages, before)
+    const start = limit === undefined ? 0 : Math.max(0, end - limit)
+    const [oldest] = messages.slice(start, end)
+    return json({
+      type: 'MESSAGES_SNAPSHOT',
+      messages: messages.slice(start, end),
+      ...(start > 0 && oldest ? { nextBefore: oldest.id } : {}),
+    })
+  },
+}
+
+function positionOf(messages: readonly Message[], id: string): number {
+  const position = messages.findIndex((message) => message.id === id)
+  if (position === -1) throw new MillraceError('INVALID_INPUT', `before: the thread has no message '${id}'.`)
+  return position
+}
+
+/** `GET /state_snapshot/{id}`: the state as a STATE_SNAPSHOT event, without what is private. */
+export const stateRoute: Route = {
+  method: 'GET',
+  path: '/state_snapshot/:thread',
+  async handle(server, request) {
+    const { state } = await threadOf(server, request)
+    return json({ type: 'STATE_SNAPSHOT', snapshot: server.stateRules.visible(state) })
+  },
+}
+
+/** `PATCH /state/{id}`: changes the state by an RFC 6902 patch, all of it or nothing. */
+export const patchRoute: Route = {
+  method: 'PATCH',
+  path: '/state/:thread',
+  async handle(server, request) {
+    const { store, stateRules } = server
+    const key = threadInPath(server, request)
+    const patch = await readBody(server, request)
+    // So that nothing is made of a thread that does not exist.
+    await threadOf(server, request)
+    const lease = await takeLease({ ...server, whenBusy: 'reject' }, key, request.request.signal)
+    try {
+      const thread = await recoverThread(server, lease)
+      if (!thread) throw unknownThread(key)
+      const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
+      const state = patchState(thread.state, patch, stateRules)
+      const next = await store.threads.commit(lease, {
+        ...{ version, keep: messages.length, append: [], state, interrupts, pendingToolCalls },
+        ...(checkpoint === undefined ? {} : { checkpoint }),
+      })
+      return json({ status: 'updated', version: next })
+    } finally {
+      await store.leases.release(lease)
+    }
+  },
+}
+
+async function threadOf(server: RouteContext, request: RouteRequest): Promise<Thread> {
+  const key = threadInPath(server, request)
+  const thread = await settledThread(server, key)
+  if (!thread || thread.version === 0) throw unknownThread(key)
+  return thread
+}

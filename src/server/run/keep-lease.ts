@@ -1,0 +1,46 @@
+import { MillraceError } from '../../core/errors.js'
+import type { Lease } from '../../threads/store.js'
+import type { ServerContext } from '../context.js'
+
+export interface KeepLeaseOptions {
+  readonly server: ServerContext
+  readonly lease: Lease
+  /** Called once when the thread is no longer ours. */
+  readonly onLost: (error: MillraceError) => void
+}
+
+/** Renews a lease until the answer is called. A store that fails for a while is asked again until the lease runs out. */
+export function keepLease({ server, lease, onLost }: KeepLeaseOptions): () => void {
+  const { store, clock, limits } = server
+  const { leaseMs } = limits
+  let isOver = false
+  let validUntil = clock.now() + leaseMs
+  let cancel: () => void
+
+  const lost = (): void => {
+    isOver = true
+    onLost(new MillraceError('LEASE_LOST', 'The thread was taken over by another process.'))
+  }
+  const renew = async (): Promise<void> => {
+    const asked = clock.now()
+    try {
+      const isOurs = await store.leases.renew(lease, leaseMs)
+      if (isOver) return
+      if (!isOurs) return lost()
+      validUntil = asked + leaseMs
+    } catch (error) {
+      if (isOver) return
+      server.log.warn({ ...lease.key, err: error }, 'a lease could not be renewed')
+      if (clock.now() >= validUntil) return lost()
+    }
+    schedule()
+  }
+  const schedule = (): void => {
+    cancel = clock.schedule(leaseMs / 3, () => void renew())
+  }
+  schedule()
+  return () => {
+    isOver = true
+    cancel()
+  }
+}

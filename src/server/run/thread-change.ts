@@ -1,0 +1,63 @@
+import type { Outcome } from '../../agents/index.js'
+import type { RunRecord, RunStatus, Thread, ThreadChange } from '../../threads/thread.js'
+import type { StateRulesHandle } from '../turn/state-rules.js'
+import { messageTail, openClientCalls, titleOf } from './message-tail.js'
+
+export interface EndedRun {
+  readonly thread: Thread | undefined
+  readonly outcome: Outcome
+  readonly clientTools: ReadonlySet<string>
+  /** What the run has saved to be gone on from, if it did. */
+  readonly saved: SavedCheckpoint | undefined
+  readonly run: Omit<RunRecord, 'status'>
+  readonly stateRules: StateRulesHandle
+}
+
+/** The part of a checkpoint that is the server's business. */
+export interface SavedCheckpoint {
+  readonly points: readonly { readonly interrupt: Thread['interrupts'][number] }[]
+  readonly answered: readonly string[]
+}
+
+/** All that a run has changed, as one write. */
+export function threadChange(ended: EndedRun): ThreadChange {
+  const { thread, outcome, saved, stateRules } = ended
+  const before = thread?.messages ?? []
+  const checkpoint = saved === undefined ? thread?.checkpoint : trimmed(saved)
+  return {
+    version: thread?.version ?? 0,
+    ...messageTail(before, outcome.messages),
+    state: stateRules.stored(outcome.state),
+    interrupts: interruptsAfter(ended),
+    pendingToolCalls: pendingAfter(ended),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(thread === undefined || thread.title === '' ? { title: titleOf(outcome.messages) } : {}),
+    run: { ...ended.run, status: statusOf(outcome) },
+  }
+}
+
+export function statusOf({ type }: Outcome): Exclude<RunStatus, 'running' | 'lost'> {
+  return type
+}
+
+function interruptsAfter({ thread, outcome, saved }: EndedRun): Thread['interrupts'] {
+  if (outcome.type === 'interrupted') return outcome.interrupts
+  if (outcome.type === 'completed') return []
+  // A resumed run that came to nothing: its questions are still open.
+  return saved?.points.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
+}
+
+function pendingAfter({ thread, outcome, clientTools }: EndedRun): Thread['pendingToolCalls'] {
+  if (outcome.type === 'completed')
+    return outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name }))
+  const { append } = messageTail(thread?.messages ?? [], outcome.messages)
+  return openClientCalls(append, { clientTools, before: thread?.pendingToolCalls ?? [] })
+}
+
+const answersKept = 200
+
+/** When nothing is left to answer, only what was answered is kept: answering once more must do nothing. */
+function trimmed(saved: SavedCheckpoint): unknown {
+  if (saved.points.length > 0) return saved
+  return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-answersKept) }
+}

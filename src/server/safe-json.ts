@@ -1,0 +1,81 @@
+import { invalidField } from './invalid-field.js'
+
+/** What is taken of a request. */
+export interface SafeJsonOptions {
+  /** How many objects and lists may stand inside each other. A flat list is 1. */
+  readonly maxDepth: number
+}
+
+/** An object or list on the way from the top to where the walk is. */
+interface Frame {
+  readonly node: Readonly<Record<string | number, unknown>>
+  /** Undefined for a list. */
+  readonly keys: readonly string[] | undefined
+  readonly size: number
+  /** How many members have been visited. */
+  done: number
+}
+
+const plainKey = /^[A-Za-z_$][\w$-]*$/
+const maxKey = 60
+const maxPath = 200
+
+/**
+ * Makes sure that what `JSON.parse` gave can be walked, merged and copied without harm: it is not nested too deeply, no
+ * object has a member `__proto__` or a `constructor` with a `prototype`, and no number is infinite (`1e999` parses).
+ * Throws INVALID_INPUT that names the place. Takes no more of the stack for deep values, and memory only for one way
+ * down.
+ */
+export function assertSafeJson(value: unknown, { maxDepth }: SafeJsonOptions): void {
+  const frames: Frame[] = []
+  enter(value, frames, maxDepth)
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    if (frame.done === frame.size) {
+      frames.pop()
+      continue
+    }
+    const index = frame.done++
+    const key = frame.keys?.[index]
+    const member = frame.node[key ?? index]
+    if (key !== undefined && isHarmful(key, member))
+      throw invalidField(pathOf(frames), 'this member is not allowed')
+    enter(member, frames, maxDepth)
+  }
+}
+
+function enter(value: unknown, frames: Frame[], maxDepth: number): void {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw invalidField(pathOf(frames), 'the number is too large')
+  if (typeof value !== 'object' || value === null) return
+  if (frames.length >= maxDepth) throw invalidField(pathOf(frames), `nested deeper than ${maxDepth} levels`)
+  if (Array.isArray(value))
+    frames.push({ node: value as unknown as Frame['node'], keys: undefined, size: value.length, done: 0 })
+  else {
+    const keys = Object.keys(value)
+    frames.push({ node: value as Frame['node'], keys, size: keys.length, done: 0 })
+  }
+}
+
+/** Whether code that copies members one by one would reach a prototype through this one. */
+function isHarmful(key: string, member: unknown): boolean {
+  if (key === '__proto__') return true
+  return (
+    key === 'constructor' &&
+    typeof member === 'object' &&
+    member !== null &&
+    Object.hasOwn(member, 'prototype')
+  )
+}
+
+/** The place of the member that is being visited, for example `state.items[3]`. Long ones are cut. */
+function pathOf(frames: readonly Frame[]): string {
+  let path = ''
+  for (const { keys, done } of frames) {
+    const key = keys?.[done - 1]
+    if (key === undefined) path += `[${done - 1}]`
+    else if (!plainKey.test(key) || key.length > maxKey) path += `[${JSON.stringify(key.slice(0, maxKey))}]`
+    else path += path === '' ? key : `.${key}`
+    if (path.length > maxPath) return `${path.slice(0, maxPath)}…`
+  }
+  return path === '' ? '(body)' : path
+}

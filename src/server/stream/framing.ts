@@ -1,0 +1,96 @@
+import {
+  createDowngrade,
+  createProtobufEncoder,
+  protobufMediaType,
+  sseHeaders,
+  sseHeartbeat,
+  type AgUiEvent,
+  type Downgrade,
+  type Peer,
+  type WireFormat,
+} from '../../protocol/index.js'
+import { eventIdPrefix } from '../../protocol/index.js'
+import type { Entry } from '../live/feed.js'
+import type { Batch } from './batch.js'
+
+/** How the events of one response are written. */
+export interface Framing {
+  readonly headers: Readonly<Record<string, string>>
+  /** What keeps a silent stream alive, if the format has such a thing. */
+  readonly heartbeat: string | undefined
+  /** Takes the batches of one response in order. Nothing when the client gets none of it. */
+  frame(batch: Batch): string | Uint8Array
+}
+
+export async function createFraming(format: WireFormat, peer: Peer): Promise<Framing> {
+  const downgrade = peer.legacy ? createDowngrade() : undefined
+  if (format === 'sse') return sseFraming(downgrade)
+  const encode = await createProtobufEncoder()
+  const bytes = (batch: Batch): Uint8Array[] =>
+    eventsOf(batch).flatMap((event) => {
+      const sent = downgrade ? downgrade(event) : event
+      return sent ? [encode(sent)] : []
+    })
+  return {
+    headers: { ...sseHeaders, 'content-type': protobufMediaType },
+    heartbeat: undefined,
+    frame: (batch) => joined(bytes(batch)),
+  }
+}
+
+function sseFraming(downgrade: Downgrade | undefined): Framing {
+  let runId: string | undefined
+  let prefix = ''
+  const json = downgrade ? (entry: Entry) => downgraded(entry, downgrade) : (entry: Entry) => entry.json
+  return {
+    headers: sseHeaders,
+    heartbeat: sseHeartbeat,
+    frame(batch) {
+      let text = ''
+      if (batch.runId === undefined) {
+        for (const event of batch.events) {
+          const sent = downgrade ? downgrade(event) : event
+          if (sent) text += `data: ${JSON.stringify(sent)}\n\n`
+        }
+        return text
+      }
+      if (batch.runId !== runId) {
+        runId = batch.runId
+        prefix = `id: ${eventIdPrefix(runId)}`
+      }
+      for (const entry of batch.entries) {
+        const data = json(entry)
+        if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
+      }
+      return text
+    },
+  }
+}
+
+/** Most events are the same for older clients: then the JSON that is there will do. */
+function downgraded(entry: Entry, downgrade: Downgrade): string | undefined {
+  const event = eventOf(entry)
+  const sent = downgrade(event)
+  return sent === event ? entry.json : sent && JSON.stringify(sent)
+}
+
+function eventsOf(batch: Batch): readonly AgUiEvent[] {
+  return batch.runId === undefined ? batch.events : batch.entries.map(eventOf)
+}
+
+/** What was read from a log has been written by this server. */
+function eventOf({ event, json }: Entry): AgUiEvent {
+  return event ?? (JSON.parse(json) as AgUiEvent)
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts
+  if (parts.length === 1 && only) return only
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

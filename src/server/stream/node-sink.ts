@@ -1,0 +1,26 @@
+import type { ServerResponse } from 'node:http'
+import type { Sink } from './sink.js'
+
+/** A sink that writes straight into a Node response: nothing is between the run and the socket. */
+export function createNodeSink(response: ServerResponse): Sink {
+  const gone = new AbortController()
+  let wake: () => void = () => undefined
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+    wake()
+  })
+  // A client that breaks off is not an error of ours; `close` follows.
+  response.on('error', () => undefined)
+  return {
+    gone: gone.signal,
+    write: (chunk) => response.write(chunk),
+    drained: () =>
+      new Promise((resolve) => {
+        wake = resolve
+        if (response.destroyed) resolve()
+        else response.once('drain', resolve)
+      }),
+    end: () => void response.end(),
+    destroy: () => void response.destroy(),
+  }
+}

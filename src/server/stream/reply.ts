@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http'
+import { toWireError } from '../../core/errors.js'
+import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
+import type { ServerContext } from '../context.js'
+import type { Batch } from './batch.js'
+import { createFraming } from './framing.js'
+import type { Heart } from './heart.js'
+import { createNodeSink } from './node-sink.js'
+import { pump, type StreamEnd } from './pump.js'
+import type { Sink } from './sink.js'
+import { createWebSink } from './web-sink.js'
+
+/** A request as far as its answer depends on it. */
+export interface Exchange {
+  readonly request: Request
+  /** Node's own response, where there is one. */
+  readonly outgoing: ServerResponse | undefined
+  /** Headers every answer has, those of CORS for example. */
+  readonly headers: Headers
+}
+
+export interface StreamReply {
+  readonly peer: Peer
+  /** What is sent, until the signal aborts: the client is gone then. */
+  readonly source: (gone: AbortSignal) => AsyncIterable<Batch>
+  readonly onEnd?: (end: StreamEnd) => void
+}
+
+/** Tells the Node adapter that the answer is on its way already. */
+const alreadySent = { 'x-hono-already-sent': 'true' }
+
+/** Answers with a stream. It goes on after this resolves. */
+export async function replyWithStream(
+  server: ServerContext & { readonly heart: Heart },
+  { request, outgoing, headers }: Exchange,
+  reply: StreamReply,
+): Promise<Response> {
+  const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer)
+  const all = new Headers(headers)
+  for (const [name, value] of Object.entries(framing.headers)) all.set(name, value)
+  const send = (sink: Sink): void => {
+    server.metrics.streamOpened()
+    const { heart, clock, limits } = server
+    const source = guarded(reply.source(sink.gone), server)
+    void pump(source, { sink, framing, heart, clock, stallMs: limits.stallMs }).then((reason) => {
+      server.metrics.streamClosed({ reason })
+      reply.onEnd?.(reason)
+    })
+  }
+  if (!outgoing) {
+    const { sink, body } = createWebSink(request.signal)
+    send(sink)
+    return new Response(body, { headers: all })
+  }
+  outgoing.writeHead(200, Object.fromEntries(all))
+  outgoing.flushHeaders()
+  send(createNodeSink(outgoing))
+  return new Response(null, { headers: alreadySent })
+}
+
+/** A stream that breaks down ends with an error that clients understand, not with a broken connection. */
+async function* guarded(source: AsyncIterable<Batch>, { log }: ServerContext): AsyncGenerator<Batch> {
+  try {
+    for await (const batch of source) yield batch
+  } catch (error) {
+    log.error({ err: error }, 'a stream broke down')
+    const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }
+    yield { events: [event] }
+  }
+}

@@ -1,0 +1,13 @@
+/** Where the bytes of one response go. */
+export interface Sink {
+  /** False when there is no room for more now: then wait for `drained`. */
+  write(chunk: string | Uint8Array): boolean
+  /** Resolves when there is room again, or the client is gone. */
+  drained(): Promise<void>
+  /** Ends the response as it should end. */
+  end(): void
+  /** Breaks the connection off: the last resort for a client that takes nothing. */
+  destroy(): void
+  /** Aborts when the client goes away before the end. */
+  readonly gone: AbortSignal
+}

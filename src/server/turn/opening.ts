@@ -1,0 +1,28 @@
+import type { Message } from '@ag-ui/core'
+import { isEqual } from '../../core/is-equal.js'
+import type { AgentEvent, RunInput } from '../../protocol/index.js'
+import type { StateRulesHandle } from './state-rules.js'
+import { isSpoken } from './stored-index.js'
+
+export interface OpeningOptions {
+  readonly input: RunInput
+  /** The conversation the client should hold. Undefined: it keeps what it has. */
+  readonly messages: readonly Message[] | undefined
+  /** The full state. */
+  readonly state: unknown
+  readonly rules: StateRulesHandle
+}
+
+/** Snapshots of what differs from what a client holds, as its request shows it. */
+export function openingOf({ input, messages, state, rules }: OpeningOptions): AgentEvent[] {
+  const events: AgentEvent[] = []
+  if (messages && !isSameList(messages, input.messages))
+    events.push({ type: 'MESSAGES_SNAPSHOT', messages: [...messages] })
+  if (!isEqual(rules.visible(state), input.state)) events.push({ type: 'STATE_SNAPSHOT', snapshot: state })
+  return events
+}
+
+function isSameList(a: readonly Message[], b: readonly Message[]): boolean {
+  const [ours, theirs] = [a.filter(isSpoken), b.filter(isSpoken)]
+  return ours.length === theirs.length && ours.every(({ id }, n) => id === theirs[n]?.id)
+}

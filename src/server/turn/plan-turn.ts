@@ -1,0 +1,122 @@
+import type { Message } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { RunInput } from '../../protocol/index.js'
+import type { Thread } from '../../threads/thread.js'
+import { compose } from './compose.js'
+import { findCut, hasFailed, isRepetition } from './fork.js'
+import { mergeState, type Knowledge } from './merge-state.js'
+import { openingOf } from './opening.js'
+import { planClientTurn } from './plan-client-turn.js'
+import { readRequest, type RequestReading } from './read-request.js'
+import { indexStored, isSpoken, type StoredIndex } from './stored-index.js'
+import type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
+
+export type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
+
+/**
+ * Decides what a request means for a stored thread: what is new in it, what a run starts with, and whether there is
+ * anything to run. Changes nothing.
+ */
+export function planTurn(request: TurnRequest): TurnPlan {
+  return request.history === 'client' ? planClientTurn(request) : planServerTurn(request)
+}
+
+/** A request that has been compared with what is stored. */
+interface Turn extends TurnRequest {
+  readonly index: StoredIndex
+  readonly reading: RequestReading
+}
+
+function planServerTurn(request: TurnRequest): TurnPlan {
+  const { thread, input } = request
+  const index = indexStored(thread?.messages ?? [])
+  const reading = readRequest(input.messages, index, thread)
+  const turn: Turn = { ...request, index, reading }
+  // What people say meanwhile is not taken. Clients send it again, once the questions are answered.
+  if (isUnanswered(thread, input)) return { type: 'run', ...startOf(turn, { isUnanswered: true }) }
+  // A run that is gone on with stands on the messages it left; nothing is cut from under it.
+  if (input.resume.length > 0) return { type: 'run', ...startOf(turn) }
+  const cut = findCut(reading, index, isRepetition(thread, input.runId))
+  if (cut !== undefined) return { type: 'run', ...startOf(turn, { cut }) }
+  if (reading.fresh.length === 0 && reading.results.length === 0) return planIdleTurn(turn)
+  const isHeld = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(turn)
+  return { type: isHeld ? 'hold' : 'run', ...startOf(turn) }
+}
+
+/** Whether questions are open and the request answers none of them. */
+function isUnanswered(thread: Thread | undefined, { resume }: RunInput): boolean {
+  if (!thread || thread.interrupts.length === 0) return false
+  const open = new Set(thread.interrupts.map(({ id }) => id))
+  return !resume.some(({ interruptId }) => open.has(interruptId))
+}
+
+/** Nothing is new. */
+function planIdleTurn(turn: Turn): TurnPlan {
+  const { thread, index, reading } = turn
+  const { newest } = reading
+  if (thread && newest?.role === 'tool' && isStray(newest.toolCallId, index)) {
+    const message = `The tool call '${newest.toolCallId}' was never made in this thread.`
+    const details = { toolCallId: newest.toolCallId }
+    return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
+  }
+  const isUnfinished = hasFailed(thread?.run) && isTurnOfAgent(index) && !lacksResults(turn)
+  return isUnfinished ? { type: 'run', ...startOf(turn) } : { type: 'nothing' }
+}
+
+function isStray(toolCallId: string, { holderOf, hasResult }: StoredIndex): boolean {
+  return holderOf(toolCallId) === undefined && !hasResult(toolCallId)
+}
+
+/** Whether the last that was said is for the agent to answer. */
+function isTurnOfAgent({ messages }: StoredIndex): boolean {
+  const last = messages.findLast((message) => isSpoken(message) && !isTakenBack(message))
+  return last?.role === 'user' || last?.role === 'tool'
+}
+
+/** Agents mark what they take back. It stays in the history, as if it had not been said. */
+function isTakenBack({ metadata }: Message): boolean {
+  const mark: unknown = metadata?.millrace
+  return typeof mark === 'object' && mark !== null && 'rejected' in mark
+}
+
+/**
+ * Whether calls of the latest turn still wait for results. Those from before a user message do not count: nobody waits
+ * for them any more, and one that is never answered must not stop the thread.
+ */
+function lacksResults({ thread, index, reading }: Turn): boolean {
+  const taken = new Set(reading.results.map(({ toolCallId }) => toolCallId))
+  const turnStart = index.messages.findLastIndex(({ role }) => role === 'user')
+  return (thread?.pendingToolCalls ?? []).some(
+    ({ id }) => !taken.has(id) && !index.hasResult(id) && (index.holderOf(id) ?? -1) > turnStart,
+  )
+}
+
+interface StartOptions {
+  readonly cut?: number
+  readonly isUnanswered?: boolean
+}
+
+function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): TurnStart {
+  const { thread, input, rules, index, reading } = turn
+  const { results } = reading
+  const fresh = isUnanswered ? [] : freshOf(reading, cut)
+  const { messages, change } = compose(index, { cut, results, fresh })
+  const knows = knowledgeOf(turn)
+  const state = mergeState({ stored: thread?.state, client: input.state, knows, rules })
+  // A snapshot would take from the client what it is to send again.
+  const isLeftOut = isUnanswered && (reading.fresh.length > 0 || reading.edit !== undefined)
+  const opening = openingOf({ input, messages: isLeftOut ? undefined : messages, state, rules })
+  return { messages, change, state, opening, fork: cut !== undefined }
+}
+
+/** What goes to the end, an edited message in its place among the new ones. */
+function freshOf({ fresh, edit }: RequestReading, cut: number | undefined): readonly Message[] {
+  if (!edit || cut === undefined) return fresh
+  return [...fresh.slice(0, edit.after), edit.message, ...fresh.slice(edit.after)]
+}
+
+function knowledgeOf({ index, reading }: Turn): Knowledge {
+  const latest = index.spoken.at(-1)
+  if (latest === undefined || reading.known.includes(latest)) return 'all'
+  return reading.knowsAny ? 'some' : 'none'
+}

@@ -1,0 +1,108 @@
+import type { Message, ToolMessage } from '@ag-ui/core'
+import { isEqual } from '../../core/is-equal.js'
+import type { Thread } from '../../threads/thread.js'
+import { isSpoken, type StoredIndex } from './stored-index.js'
+
+/** What a client's list of messages tells someone who has the stored ones. */
+export interface RequestReading {
+  /** Stored positions of the messages it has, each once, in its order. Without reasoning and activity. */
+  readonly known: readonly number[]
+  /** Whether it has any stored message at all. */
+  readonly knowsAny: boolean
+  /** What people and the application have said since, in order. */
+  readonly fresh: readonly Message[]
+  /** Whether a person has said something behind all that is known. */
+  readonly hasNewTurn: boolean
+  /** Results that the thread waits for, one for each call. */
+  readonly results: readonly ToolMessage[]
+  /** The first stored user message that has other content now. */
+  readonly edit: Edit | undefined
+  /** Its last message, leaving out reasoning and activity. */
+  readonly newest: Message | undefined
+}
+
+export interface Edit {
+  /** Of the stored message. */
+  readonly position: number
+  readonly message: Message
+  /** How many of `fresh` stand before it. */
+  readonly after: number
+}
+
+/** Reads a client's messages once, from the first to the last. */
+export function readRequest(
+  messages: readonly Message[],
+  index: StoredIndex,
+  thread: Thread | undefined,
+): RequestReading {
+  const results = createResults(messages, index, thread)
+  const known = new Set<number>()
+  const fresh = new Map<string, Message>()
+  let [knowsAny, hasNewTurn] = [false, false]
+  let edit: Edit | undefined
+  for (const message of messages) {
+    const position = index.positionOf(message)
+    if (position !== undefined) {
+      const stored = index.messages[position]
+      knowsAny = true
+      if (!isSpoken(message) || known.has(position)) continue
+      known.add(position)
+      hasNewTurn = false
+      if (!edit && isEdited(stored, message)) edit = { position, message, after: fresh.size }
+    } else if (message.role === 'tool') results.offer(message)
+    else if (isDelivered(message) && !fresh.has(message.id)) {
+      fresh.set(message.id, message)
+      hasNewTurn ||= message.role === 'user'
+    }
+  }
+  return {
+    known: [...known],
+    knowsAny,
+    fresh: [...fresh.values()],
+    hasNewTurn,
+    results: results.taken(),
+    edit,
+    newest: messages.findLast(isSpoken),
+  }
+}
+
+/** Nobody speaks in the agent's name. */
+function isDelivered({ role }: Message): boolean {
+  return role === 'user' || role === 'system' || role === 'developer'
+}
+
+function isEdited(stored: Message | undefined, message: Message): boolean {
+  return stored?.role === 'user' && message.role === 'user' && !isEqual(stored.content, message.content)
+}
+
+/** Takes the first result for each call that waits for one. Questions are answered by `resume`, not by results. */
+function createResults(messages: readonly Message[], index: StoredIndex, thread: Thread | undefined) {
+  const waiting = new Set(thread?.pendingToolCalls.map(({ id }) => id))
+  for (const { toolCallId } of thread?.interrupts ?? [])
+    if (toolCallId !== undefined) waiting.delete(toolCallId)
+  const taken = new Map<string, ToolMessage>()
+  return {
+    offer(message: ToolMessage): void {
+      if (waiting.delete(message.toolCallId)) taken.set(message.toolCallId, message)
+    },
+    taken: (): ToolMessage[] => withOwnIds([...taken.values()], messages, index),
+  }
+}
+
+/** Some clients name a result as they name its call or the message with the call. Here an id names one message. */
+function withOwnIds(
+  results: readonly ToolMessage[],
+  messages: readonly Message[],
+  index: StoredIndex,
+): ToolMessage[] {
+  if (results.length === 0) return []
+  const uses = new Map<string, number>()
+  for (const { id } of messages) uses.set(id, (uses.get(id) ?? 0) + 1)
+  return results.map((result) => {
+    if (!index.hasId(result.id) && uses.get(result.id) === 1) return result
+    let id = `${result.toolCallId}-result`
+    for (let n = 2; index.hasId(id) || uses.has(id); n++) id = `${result.toolCallId}-result-${n}`
+    uses.set(id, 1)
+    return { ...result, id }
+  })
+}

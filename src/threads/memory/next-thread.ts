@@ -1,0 +1,79 @@
+import type { Message } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { MessageChange, RunRecord, Thread, ThreadChange, ThreadKey, ThreadSummary } from '../thread.js'
+import { deepFreeze } from './freeze.js'
+
+/** A thread that nothing was committed to. */
+export function emptyThread(key: ThreadKey, now: number): Thread {
+  return deepFreeze({
+    key,
+    version: 0,
+    createdAt: now,
+    updatedAt: now,
+    title: '',
+    messages: [],
+    state: {},
+    interrupts: [],
+    pendingToolCalls: [],
+  })
+}
+
+/**
+ * The thread after a change. The one before stays as it was. Throws VERSION_CONFLICT when the change was made from
+ * another version, or keeps more messages than there are.
+ */
+export function nextThread(thread: Thread, change: ThreadChange, now: number): Thread {
+  assertFits(thread, change)
+  const { version, state, interrupts, pendingToolCalls, checkpoint } = change
+  const { checkpoint: _old, ...stays } = thread
+  return deepFreeze({
+    ...stays,
+    version: version + 1,
+    // A list must not show a thread again further back because the clock was set back.
+    updatedAt: Math.max(now, thread.updatedAt),
+    title: change.title ?? thread.title,
+    messages: nextMessages(thread.messages, change),
+    state,
+    interrupts,
+    pendingToolCalls,
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(change.forkedFrom === undefined ? {} : { forkedFrom: change.forkedFrom }),
+    ...(change.run === undefined ? {} : { run: change.run }),
+  })
+}
+
+function assertFits(thread: Thread, { version, keep }: ThreadChange): void {
+  const { length } = thread.messages
+  if (version === thread.version && Number.isInteger(keep) && keep >= 0 && keep <= length) return
+  throw new MillraceError('VERSION_CONFLICT', 'The thread is not what the change was made from.', {
+    details: { key: thread.key, version: thread.version, messages: length, from: version, keep },
+  })
+}
+
+function nextMessages(messages: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
+  if (keep === messages.length && append.length === 0) return messages
+  for (const message of append) deepFreeze(message)
+  // Frozen here, so that nobody looks again at each of the messages that stay.
+  return Object.freeze(messages.slice(0, keep).concat(append))
+}
+
+/** A thread as lists show it. */
+export function summaryOf(thread: Thread): ThreadSummary {
+  const { key, version, createdAt, updatedAt, title, forkedFrom, run } = thread
+  return {
+    key,
+    version,
+    createdAt,
+    updatedAt,
+    title,
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
+    messageCount: thread.messages.length,
+    interruptCount: thread.interrupts.length,
+    pendingToolCallCount: thread.pendingToolCalls.length,
+    ...(run === undefined ? {} : { run: withoutStart(run) }),
+  }
+}
+
+function withoutStart({ start: _start, ...run }: RunRecord): Omit<RunRecord, 'start'> {
+  return run
+}

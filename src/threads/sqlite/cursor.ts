@@ -1,0 +1,28 @@
+import { MillraceError } from '../../core/errors.js'
+
+/** The last thread of a page: the next one begins after it, also when it is gone by then. */
+export interface PageEnd {
+  readonly updatedAt: number
+  readonly thread: string
+}
+
+export function toCursor({ updatedAt, thread }: PageEnd): string {
+  return Buffer.from(JSON.stringify([updatedAt, thread])).toString('base64url')
+}
+
+/** Throws INVALID_INPUT when the text was not made by `toCursor`. */
+export function fromCursor(cursor: string): PageEnd {
+  const [updatedAt, thread, ...rest] = parts(cursor)
+  if (typeof updatedAt === 'number' && typeof thread === 'string' && rest.length === 0)
+    return { updatedAt, thread }
+  throw new MillraceError('INVALID_INPUT', 'The cursor is not one that a list of threads has given.')
+}
+
+function parts(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}

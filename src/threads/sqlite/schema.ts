@@ -1,0 +1,91 @@
+import { MillraceError } from '../../core/errors.js'
+import { inTransaction } from './connection.js'
+import type { SqliteDatabase } from './driver.js'
+
+/** How version n of the tables becomes version n + 1. What was published is never changed. */
+const migrations: readonly string[] = [
+  // Long texts stand last in a row: SQLite then does not read them for a list. Tables without a row id keep the rows
+  // of a thread together. Tokens of leases must never come again, which AUTOINCREMENT sees to.
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+   CREATE TABLE leases (
+     token INTEGER PRIMARY KEY AUTOINCREMENT,
+     app TEXT NOT NULL, user TEXT NOT NULL, agent TEXT NOT NULL, thread TEXT NOT NULL,
+     owner TEXT NOT NULL,
+     expires_at INTEGER NOT NULL,
+     pid INTEGER NOT NULL,
+     host TEXT NOT NULL,
+     UNIQUE (app, user, agent, thread)
+   );
+   CREATE TABLE threads (
+     id INTEGER PRIMARY KEY,
+     app TEXT NOT NULL, user TEXT NOT NULL, agent TEXT NOT NULL, thread TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL,
+     message_count INTEGER NOT NULL,
+     interrupt_count INTEGER NOT NULL,
+     pending_count INTEGER NOT NULL,
+     run_id TEXT,
+     forked_from TEXT,
+     title TEXT NOT NULL,
+     interrupts TEXT NOT NULL,
+     pending TEXT NOT NULL,
+     state TEXT NOT NULL,
+     checkpoint TEXT,
+     UNIQUE (app, user, agent, thread)
+   );
+   CREATE INDEX threads_by_owner ON threads (app, user, agent, updated_at DESC, thread) WHERE version > 0;
+   CREATE INDEX threads_by_age ON threads (updated_at) WHERE version > 0;
+   CREATE TABLE messages (
+     thread_id INTEGER NOT NULL,
+     position INTEGER NOT NULL,
+     json TEXT NOT NULL,
+     PRIMARY KEY (thread_id, position)
+   ) WITHOUT ROWID;
+   CREATE TABLE runs (
+     thread_id INTEGER NOT NULL,
+     run_id TEXT NOT NULL,
+     status TEXT NOT NULL,
+     started_at INTEGER NOT NULL,
+     ended_at INTEGER,
+     next_seq INTEGER NOT NULL,
+     error TEXT,
+     start TEXT,
+     PRIMARY KEY (thread_id, run_id)
+   ) WITHOUT ROWID;
+   CREATE INDEX runs_at_work ON runs (thread_id) WHERE status = 'running';
+   CREATE TABLE log (
+     thread_id INTEGER NOT NULL,
+     run_id TEXT NOT NULL,
+     last_seq INTEGER NOT NULL,
+     first_seq INTEGER NOT NULL,
+     lines TEXT NOT NULL,
+     PRIMARY KEY (thread_id, run_id, last_seq)
+   ) WITHOUT ROWID;`,
+]
+
+/** Sets a database up for a store and brings its tables to the newest version. Refuses those of a later Millrace. */
+export function prepareSchema(database: SqliteDatabase): void {
+  // First, since everything after it may meet another process.
+  database.exec('PRAGMA busy_timeout = 5000')
+  if (versionOf(database) < migrations.length) migrate(database)
+  database.exec('PRAGMA journal_mode = WAL')
+  // A crash of the process loses nothing with it; one of the machine may lose the last commits, never a part of one.
+  database.exec('PRAGMA synchronous = NORMAL')
+}
+
+function migrate(database: SqliteDatabase): void {
+  inTransaction(database, () => {
+    // Once more, now that nobody else can write.
+    for (const migration of migrations.slice(versionOf(database))) database.exec(migration)
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+  })
+}
+
+function versionOf(database: SqliteDatabase): number {
+  const row = database.prepare('PRAGMA user_version').get() as { readonly user_version: number | bigint }
+  const version = Number(row.user_version)
+  if (version <= migrations.length) return version
+  const message = `The database has tables of version ${version}; this Millrace knows them up to ${migrations.length}.`
+  throw new MillraceError('STORE_ERROR', message, { details: { version, known: migrations.length } })
+}

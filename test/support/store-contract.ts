@@ -1,0 +1,42 @@
+import { describe } from 'vitest'
+import { describeChanged } from './store-contract/changed.js'
+import { describeCommits } from './store-contract/commits.js'
+import { describeFencing } from './store-contract/fencing.js'
+import { describeKeys } from './store-contract/keys.js'
+import { describeLastEvents } from './store-contract/last-events.js'
+import { describeLeases } from './store-contract/leases.js'
+import { describeLists } from './store-contract/lists.js'
+import { describeLog } from './store-contract/log.js'
+import { describeMessages } from './store-contract/messages.js'
+import { describeModel } from './store-contract/model.js'
+import { describePersistence } from './store-contract/persistence.js'
+import { createRig, type OpenStore } from './store-contract/rig.js'
+import { describeRuns } from './store-contract/runs.js'
+import { describeSharing } from './store-contract/sharing.js'
+import { describeVersions } from './store-contract/versions.js'
+
+export type { OpenStore, StoreUnderTest } from './store-contract/rig.js'
+
+/**
+ * Every sentence of the contract of a `Store`, as tests. Call it at the top of a test file, once for each store:
+ * `open` makes an empty one that takes its time from `clock`, for each test anew.
+ */
+export function describeStoreContract(name: string, open: OpenStore): void {
+  describe(name, () => {
+    const rig = createRig(open)
+    describeCommits(rig)
+    describeVersions(rig)
+    describeMessages(rig)
+    describeRuns(rig)
+    describeKeys(rig)
+    describeLists(rig)
+    describeLeases(rig)
+    describeFencing(rig)
+    describeLog(rig)
+    describeLastEvents(rig)
+    describeChanged(rig)
+    describePersistence(rig)
+    describeSharing(rig)
+    describeModel(rig)
+  })
+}

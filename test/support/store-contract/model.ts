@@ -1,0 +1,166 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Lease, LogEntry } from '../../../src/threads/store.js'
+import type { LogBatch, Thread, ThreadKey } from '../../../src/threads/thread.js'
+import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
+
+/** The plainest thing that does what a store does. */
+interface Model {
+  readonly key: ThreadKey
+  readonly lease: Lease
+  thread: Thread | undefined
+  readonly logs: Map<string, LogEntry[]>
+}
+
+const runIds = ['r1', 'r2', 'r3']
+const runId = fc.constantFrom(...runIds)
+// From text, which knows no -0.
+const json = fc.json({ maxDepth: 2 }).map((text) => JSON.parse(text) as unknown)
+const which = { thread: fc.nat({ max: 2 }) }
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('begin' as const), ...which, runId }),
+  fc.record({
+    kind: fc.constant('append' as const),
+    ...which,
+    runId,
+    count: fc.nat({ max: 4 }),
+    gap: fc.nat({ max: 2 }),
+  }),
+  fc.record({ kind: fc.constant('remove' as const), ...which }),
+  fc.record({ kind: fc.constant('wait' as const), ...which, ms: fc.nat({ max: 50 }) }),
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      {
+        kind: fc.constant('commit' as const),
+        ...which,
+        behind: fc.constantFrom(0, 0, 0, 0, 1, -1),
+        keep: fc.nat({ max: 9 }),
+        keepsTooMany: fc.constantFrom(false, false, false, false, true),
+        append: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
+        state: json,
+        checkpoint: json,
+        title: fc.string(),
+        endedRun: runId,
+        lastEvents: fc.nat({ max: 3 }),
+      },
+      { requiredKeys: ['kind', 'thread', 'behind', 'keep', 'keepsTooMany', 'append', 'state'] },
+    ),
+  },
+)
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+type CommitStep = Extract<Step, { kind: 'commit' }>
+
+function emptyThread(key: ThreadKey, now: number): Thread {
+  const nothing = { messages: [], state: {}, interrupts: [], pendingToolCalls: [] }
+  return { key, version: 0, createdAt: now, updatedAt: now, title: '', ...nothing }
+}
+
+function nextBatch({ logs }: Model, runId: string, count: number): LogBatch {
+  return { runId, firstSeq: (logs.get(runId)?.at(-1)?.seq ?? -1) + 1, lines: linesOf(runId, count) }
+}
+
+function addToLog({ logs }: Model, { runId, firstSeq, lines }: LogBatch): void {
+  const entries = lines.map((line, index) => ({ seq: firstSeq + index, json: line }))
+  logs.set(runId, [...(logs.get(runId) ?? []), ...entries])
+}
+
+/** Any sequence of writes leaves what it leaves in the model. */
+export function describeModel(rig: Rig): void {
+  const commit = async (model: Model, given: CommitStep): Promise<void> => {
+    const now = rig.clock.now()
+    const old = model.thread ?? emptyThread(model.key, now)
+    const { state, behind, keepsTooMany, endedRun, lastEvents } = given
+    const { length } = old.messages
+    const keep = keepsTooMany ? length + 1 : Math.min(given.keep, length)
+    const rest = {
+      ...('checkpoint' in given ? { checkpoint: given.checkpoint } : {}),
+      ...(given.title === undefined ? {} : { title: given.title }),
+      ...(endedRun === undefined ? {} : { run: runOf(endedRun, { status: 'completed' }) }),
+    }
+    const log = endedRun === undefined ? undefined : nextBatch(model, endedRun, lastEvents ?? 0)
+    const append = messagesOf(...given.append)
+    const change = changeOf({ version: old.version - behind, keep, append, state, ...rest })
+    const committing = rig.store.threads.commit(model.lease, log === undefined ? change : { ...change, log })
+    if (behind !== 0 || keepsTooMany) {
+      await expect(committing).rejects.toMatchObject({ code: 'VERSION_CONFLICT' })
+      return
+    }
+    expect(await committing).toBe(old.version + 1)
+    const { checkpoint: _checkpoint, ...stays } = old
+    const messages = [...old.messages.slice(0, keep), ...append]
+    model.thread = { ...stays, ...rest, version: old.version + 1, updatedAt: now, messages, state }
+    if (log === undefined) return
+    addToLog(model, log)
+    for (const each of runIds) if (each !== endedRun) model.logs.delete(each)
+  }
+
+  const take = async (model: Model, given: Step): Promise<void> => {
+    const now = rig.clock.now()
+    switch (given.kind) {
+      case 'wait':
+        return rig.clock.advance(given.ms)
+      case 'begin':
+        await rig.store.threads.begin(model.lease, runOf(given.runId))
+        model.thread = { ...(model.thread ?? emptyThread(model.key, now)), run: runOf(given.runId) }
+        return
+      case 'append': {
+        // Events come only from runs that have begun.
+        if (model.thread === undefined) return
+        const batch = nextBatch(model, given.runId, given.count)
+        const later = { ...batch, firstSeq: batch.firstSeq + given.gap }
+        await rig.store.log.append(model.lease, later)
+        addToLog(model, later)
+        return
+      }
+      case 'remove':
+        await rig.store.threads.remove(model.lease)
+        model.thread = undefined
+        model.logs.clear()
+        return
+      case 'commit':
+        return commit(model, given)
+    }
+  }
+
+  const expectSame = async (models: readonly Model[]): Promise<void> => {
+    for (const { key, thread, logs } of models) {
+      expect(await rig.store.threads.load(key)).toEqual(thread)
+      for (const each of runIds) expect(await rig.logOf(key, each)).toEqual(logs.get(each) ?? [])
+    }
+    const threads = models.flatMap(({ thread }) => thread ?? [])
+    const running = threads.filter(({ run }) => run?.status === 'running').map(({ key }) => key)
+    const app = models[0]?.key.app ?? ''
+    const unfinished = (await rig.store.threads.unfinished()).filter((key) => key.app === app)
+    expect(unfinished.map(({ thread }) => thread).sort()).toEqual(running.map(({ thread }) => thread).sort())
+    const listed = threads
+      .filter(({ version }) => version > 0)
+      .sort((a, b) => b.updatedAt - a.updatedAt || (a.key.thread < b.key.thread ? -1 : 1))
+      .map(({ key, version, messages }) => ({ key, version, messageCount: messages.length }))
+    const page = await rig.store.threads.list(keyOf('', { app }), { limit: 10 })
+    expect(page.threads).toMatchObject(listed)
+    expect(page.threads).toHaveLength(listed.length)
+    expect(page.cursor).toBeUndefined()
+  }
+
+  test('any writes leave what they leave in the plainest model', async () => {
+    let turn = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        turn += 1
+        const keys = ['a', 'b', 'c'].map((thread) => keyOf(thread, { app: `app-${turn}` }))
+        const models = await Promise.all(
+          keys.map(async (key) => ({ key, lease: await rig.hold(key), thread: undefined, logs: new Map() })),
+        )
+        for (const given of steps) {
+          const model = models[given.thread]
+          if (model !== undefined) await take(model, given)
+          await expectSame(models)
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+}
