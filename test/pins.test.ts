@@ -9,8 +9,12 @@ it('publishes these entries', () => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string> }
   expect(exports).toEqual({
     '.': './dist/index.js',
+    './memory': './dist/threads/memory.js',
     './models': './dist/models/index.js',
+    './node': './dist/server/node.js',
     './protocol': './dist/protocol/index.js',
+    './server': './dist/server/index.js',
+    './sqlite': './dist/threads/sqlite.js',
     './testing': './dist/testing/index.js',
     './package.json': './package.json',
   })

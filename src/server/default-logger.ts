@@ -1,42 +1,62 @@
-import type { pino as Pino, DestinationStream } from 'pino'
+import type { DestinationStream, pino } from 'pino'
 import type { Logger } from './logger.js'
 
 export interface DefaultLoggerOptions {
-  /** Default: standard output. */
+  /** Gets the lines. Default: standard output. */
   readonly destination?: DestinationStream
 }
 
-type Make = typeof Pino
+type Pino = typeof pino
 
 const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-// A belt: nobody should log them in the first place.
-const secrets = [
-  'authorization',
-  'cookie',
-  '*.authorization',
-  '*.cookie',
-  '*.headers.authorization',
-  '*.headers.cookie',
-]
+/** Nobody should log these in the first place. */
+const secrets = ['authorization', 'cookie', '*.authorization', '*.cookie']
 
 /**
- * A pino logger that is loaded when it is first used. It writes JSON lines from the level in `LOG_LEVEL` up, `info`
- * unless set, and never credentials.
+ * A pino logger that is loaded when it is first used. It writes what is of the level `LOG_LEVEL` or above, `info`
+ * unless set to one of pino's, and censors credentials that stand in the facts or one level below.
  */
 export function createDefaultLogger({ destination }: DefaultLoggerOptions = {}): Logger {
-  const level = levelFromEnv()
-  const make = (pino: Make): Logger =>
-    pino({ name: 'millrace', level, redact: secrets }, ...(destination ? [destination] : []))
-  let ready: Logger | undefined
-  let coming: Promise<Logger> | undefined
-  const write = (name: keyof Logger, facts: object, message: string): void => {
-    if (ready) return ready[name](facts, message)
-    const found = coming ? undefined : requirePino()
-    if (found) {
-      ready = make(found)
-      ready[name](facts, message)
-    }
+  const options = { name: 'millrace', level: levelFromEnv(), redact: secrets }
+  const open = (load: Pino): Logger => (destination ? load(options, destination) : load(options))
+  let logger: Logger | undefined
+  const write = (level: keyof Logger) => (facts: object, message: string) => {
+    logger ??= openNow(open) ?? openLater(open)
+    logger[level](facts, message)
   }
-  return logger
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+function levelFromEnv(): string {
+  const wanted = processOf()?.env?.LOG_LEVEL?.toLowerCase()
+  return wanted !== undefined && levels.includes(wanted) ? wanted : 'info'
+}
+
+/** The process, or what there is of it: not every runtime with Web standards has one. */
+function processOf(): Partial<NodeJS.Process> | undefined {
+  return (globalThis as { readonly process?: Partial<NodeJS.Process> }).process
+}
+
+/** On Node, at once: a process may log why it ends and then end. */
+function openNow(open: (load: Pino) => Logger): Logger | undefined {
+  try {
+    const nodeModule = processOf()?.getBuiltinModule?.('node:module')
+    return (
+      nodeModule && open((nodeModule.createRequire(import.meta.url)('pino') as { readonly pino: Pino }).pino)
+    )
+  } catch {
+    // Not installed beside this file: a bundle has it elsewhere.
+    return undefined
+  }
+}
+
+/** Elsewhere when it has been imported, with the lines in their order. */
+function openLater(open: (load: Pino) => Logger): Logger {
+  const opened = import('pino').then(({ pino }) => open(pino))
+  const write = (level: keyof Logger) => (facts: object, message: string) => {
+    // Where there is no logger, nobody can be told; the server goes on.
+    opened.then((logger) => logger[level](facts, message)).catch(() => undefined)
+  }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

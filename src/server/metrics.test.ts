@@ -158,6 +158,14 @@ describe('runs', () => {
     expect(valueOf(metrics, 'millrace_runs_ended_total', { agent: 'a', status: 'failed' })).toBe(1)
   })
 
+  test.each(['lost', 'nothing'] as const)('that end as %s were not at work here', (status) => {
+    const metrics = createMetrics()
+    metrics.runStarted({ agent: 'a' })
+    metrics.runEnded({ agent: 'a', status })
+    expect(valueOf(metrics, 'millrace_runs_running', { agent: 'a' })).toBe(1)
+    expect(valueOf(metrics, 'millrace_runs_ended_total', { agent: 'a', status })).toBe(1)
+  })
+
   test('have their events counted by the batch', () => {
     const metrics = createMetrics()
     metrics.events({ agent: 'a' }, 12)

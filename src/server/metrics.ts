@@ -6,7 +6,10 @@ import { createNumber } from './metrics/number.js'
 /** The content type of what `render` gives. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** How a run is counted at its end. `nothing`: there was nothing to do. */
+/**
+ * How a run is counted at its end. Two were never at work in this process, so that no `runStarted` came before: `lost`,
+ * of a process that is gone, and `nothing`, when there was nothing to do.
+ */
 export type RunEnd = RunStatus | 'nothing'
 
 /**
@@ -14,7 +17,7 @@ export type RunEnd = RunStatus | 'nothing'
  * never by their paths. Nothing here throws.
  */
 export interface Metrics {
-  /** A run is at work. Each is followed by one `runEnded`. */
+  /** A run is at work. One `runEnded` must follow. */
   runStarted(labels: { readonly agent: string }): void
   runEnded(labels: { readonly agent: string; readonly status: RunEnd }): void
   runDuration(labels: { readonly agent: string }, seconds: number): void
@@ -22,7 +25,7 @@ export interface Metrics {
   events(labels: { readonly agent: string }, count: number): void
   /** From the request to the first event. */
   firstEvent(labels: { readonly agent: string }, seconds: number): void
-  /** Each is followed by one `streamClosed`. */
+  /** One `streamClosed` must follow. */
   streamOpened(): void
   streamClosed(labels: { readonly reason: 'end' | 'client' | 'stalled' }): void
   leaseWait(labels: { readonly outcome: 'acquired' | 'refused' | 'timeout' }, seconds: number): void
@@ -42,7 +45,7 @@ export function createMetrics(): Metrics {
     },
     runEnded({ agent, status }) {
       on.runsEnded.add([agent, status], 1)
-      on.running.add([agent], -1)
+      if (status !== 'lost' && status !== 'nothing') on.running.add([agent], -1)
     },
     runDuration: ({ agent }, seconds) => on.runDuration.observe([agent], seconds),
     events: ({ agent }, count) => on.events.add([agent], count),

@@ -63,6 +63,6 @@ function snapshotInstead(
 }
 
 /** What the event was made from would show again what was hidden. */
-export function changedEvent<E extends AgUiEvent>({ rawEvent: _raw, ...event }: E): AgUiEvent {
-  return event as AgUiEvent
+export function changedEvent({ rawEvent: _raw, ...event }: AgUiEvent): AgUiEvent {
+  return event
 }

@@ -6,11 +6,11 @@ export interface StoredIndex {
   /** Positions of the messages that make up the conversation, without reasoning and activity. */
   readonly spoken: readonly number[]
   /** Where a client's message is. Results are found by the call they answer. */
-  positionOf(message: Message): number | undefined
+  readonly positionOf: (message: Message) => number | undefined
   /** Where the message is that made a call. */
-  holderOf(toolCallId: string): number | undefined
-  hasResult(toolCallId: string): boolean
-  hasId(id: string): boolean
+  readonly holderOf: (toolCallId: string) => number | undefined
+  readonly hasResult: (toolCallId: string) => boolean
+  readonly hasId: (id: string) => boolean
 }
 
 export function indexStored(messages: readonly Message[]): StoredIndex {

@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/clock.js'
+import type { MillraceError } from '../../core/errors.js'
 import type { LogPosition } from '../store.js'
 import type { ThreadKey } from '../thread.js'
+import { toStoreError } from './connection.js'
 
 /** How often to look for what other processes have appended, in milliseconds. */
 const pollMs = 100
@@ -27,7 +29,7 @@ interface Waiter {
   readonly key: ThreadKey
   readonly runId: string
   readonly lastSeq: number | undefined
-  settle(error?: unknown): void
+  settle(error?: MillraceError): void
 }
 
 export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptions): LogWatch {
@@ -45,7 +47,8 @@ export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptio
       seen = version
       for (const waiter of all()) if (lastSeq(waiter.key, waiter.runId) !== waiter.lastSeq) waiter.settle()
     } catch (error) {
-      for (const waiter of all()) waiter.settle(error)
+      const failure = toStoreError(error)
+      for (const waiter of all()) waiter.settle(failure)
     }
   }
 

@@ -1,0 +1,117 @@
+import { getRequestListener } from '@hono/node-server'
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { MillraceError } from '../core/errors.js'
+import { systemClock, type Clock } from '../core/clock.js'
+import type { CloseOptions, Server } from './create-server.js'
+import { isLoopbackHost } from './host-check.js'
+
+export interface ServeOptions {
+  /** Default 4111; 0 takes any that is free. */
+  readonly port?: number
+  /** Default: this machine only. Another needs a server with `identify`. */
+  readonly host?: string
+  /**
+   * Shuts down in order when the process is asked to end (SIGTERM, SIGINT), and at once when it is asked again. Default:
+   * true.
+   */
+  readonly signals?: boolean
+  /** How long runs may go on when it shuts down, in milliseconds. Default 10 s. */
+  readonly graceMs?: number
+  readonly clock?: Clock
+}
+
+export interface Serving {
+  /** Where it is reached: `http://127.0.0.1:4111`. */
+  readonly url: string
+  /** Stops accepting, lets runs and their streams end, and closes the server. No socket is cut off in a stream. */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/**
+ * Serves on Node. Resolves when it listens.
+ *
+ * @example
+ * const { url } = await serve(createServer({ agents: [agent] }))
+ */
+export async function serve(server: Server, options: ServeOptions = {}): Promise<Serving> {
+  const { port = 4111, host = '127.0.0.1', signals = true, graceMs, clock = systemClock } = options
+  if (!isLoopbackHost(host) && !server.identifies) {
+    const message = `To listen on '${host}', the server must know its users: give createServer an \`identify\` function.`
+    throw new MillraceError('UNAUTHENTICATED', message)
+  }
+  const listener = getRequestListener((request, env) => server.fetch(request, env as object), {
+    overrideGlobalObjects: false,
+  })
+  const http = createHttpServer((incoming, outgoing) => void listener(incoming, outgoing))
+  // Streams may be open for hours: only requests that do not come in are timed out.
+  http.requestTimeout = 60_000
+  await listening(http, port, host)
+  const close = (how: CloseOptions = {}): Promise<void> => closeAll(http, server, { ...how, clock })
+  const forget = signals ? onSignals(() => close(graceMs === undefined ? {} : { graceMs })) : () => undefined
+  return {
+    url: urlOf(http, host),
+    close: (how) => {
+      forget()
+      return close(how)
+    },
+  }
+}
+
+function listening(http: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, port, host)))
+    http.listen(port, host, resolve)
+  })
+}
+
+function explained(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  const message = `Port ${port} of ${host} is in use. Choose another, or 0 for any that is free.`
+  return new MillraceError('INTERNAL_ERROR', message, { cause: error, expose: true })
+}
+
+function urlOf(http: HttpServer, host: string): string {
+  const { port } = http.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+const pollMs = 50
+
+async function closeAll(
+  http: HttpServer,
+  server: Server,
+  options: CloseOptions & { clock: Clock },
+): Promise<void> {
+  const { clock, ...how } = options
+  const closed = new Promise<void>((resolve) => {
+    if (http.listening) http.close(() => resolve())
+    else resolve()
+  })
+  await server.close(how)
+  // Runs are over, so their streams are about to be. Connections that are kept for another request are not waited for.
+  let cancel: () => void = () => undefined
+  const sweep = (): void => {
+    http.closeIdleConnections()
+    cancel = clock.schedule(pollMs, sweep)
+  }
+  sweep()
+  await closed
+  cancel()
+}
+
+/** `close` on the first signal, the end of the process on the second. The answer stops listening. */
+function onSignals(close: () => Promise<void>): () => void {
+  let isClosing = false
+  const names = ['SIGTERM', 'SIGINT'] as const
+  const handle = (signal: NodeJS.Signals): void => {
+    const code = signal === 'SIGINT' ? 130 : 143
+    if (isClosing) process.exit(code)
+    isClosing = true
+    void close().finally(() => process.exit(0))
+  }
+  for (const name of names) process.on(name, handle)
+  return () => {
+    for (const name of names) process.off(name, handle)
+  }
+}
