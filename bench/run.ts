@@ -1,3 +1,4 @@
+import { benchHttp } from './http.js'
 import { benchKit } from './kit.js'
 import { benchProtocol } from './protocol.js'
 
@@ -5,6 +6,7 @@ import { benchProtocol } from './protocol.js'
 const benchmarks = new Map<string, () => string[] | Promise<string[]>>([
   ['protocol', benchProtocol],
   ['kit', benchKit],
+  ['http', benchHttp],
 ])
 
 const names = process.argv.slice(2)

@@ -1,89 +1,88 @@
 /**
- * A conversation in the terminal: streaming text, tool calls, and an approval. Runs on the demo model unless a key is set.
- * With no terminal to read from, it plays two lines by itself.
+ * Serves the demo agents: `npm start`. Threads are kept in a SQLite file, and without a key the demo model answers.
  */
-import { createInterface } from 'node:readline/promises'
-import { defineAgent, defineTool, run } from 'millrace'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { modelFromEnv } from 'millrace/models'
-import { z } from 'zod'
+import { serve } from 'millrace/node'
+import { createServer } from 'millrace/server'
+import { createSqliteStore } from 'millrace/sqlite'
+import { createDemoAgents } from './demo-agents.mjs'
 
-const weather = defineTool({
-  name: 'get_weather',
-  description: 'Tells the weather in a city.',
-  input: z.object({ city: z.string() }),
-  execute: ({ city }) => ({ city, temperature: 7, sky: 'rain' }),
-})
+const help = `Serves the demo agents over AG-UI.
 
-const book = defineTool({
-  name: 'book_table',
-  description: 'Books a table in a restaurant.',
-  input: z.object({ restaurant: z.string(), people: z.number() }),
-  async execute({ restaurant, people }, ctx) {
-    const answer = await ctx.interrupt({
-      message: `Book a table for ${people} at ${restaurant}?`,
-      responseSchema: z.object({ approved: z.boolean() }),
-    })
-    return answer.status === 'resolved' && answer.payload.approved
-      ? 'booked'
-      : 'not booked: the guest said no'
-  },
-})
+  npm start                      on http://127.0.0.1:4111
+  npm start -- --port 8000       on another port; 0 takes any that is free
+  npm start -- --help            this text
 
-const agent = defineAgent({
-  name: 'concierge',
-  instructions: 'Help guests of the hotel. Be brief.',
-  model: await modelFromEnv({ log: (line) => console.log(line) }),
-  tools: [weather, book],
-})
+  PORT             the port, when --port does not say it
+  MILLRACE_DIR     the folder for threads.db; default .millrace
+  MILLRACE_MODEL   a model, openai/gpt-5-mini for example, or demo
+  LOG_LEVEL        what is logged; default warn`
 
-let messages = []
+// In the single quotes of the shell: an id that is new each time the line is used.
+const now = "'$(date +%s)'"
 
-async function show(request, options) {
-  const going = run(agent, request, options)
-  for await (const event of going) {
-    if (event.type === 'TEXT_MESSAGE_CONTENT') process.stdout.write(event.delta)
-    if (event.type === 'TEXT_MESSAGE_END') process.stdout.write('\n')
-    if (event.type === 'TOOL_CALL_START') console.log(`  [calls ${event.toolCallName}]`)
-    if (event.type === 'TOOL_CALL_RESULT') console.log(`  [result ${JSON.stringify(event.content)}]`)
-    if (event.type === 'RUN_ERROR') console.log(`  [error ${event.code}: ${event.message}]`)
-  }
-  const outcome = await going.result
-  messages = [...outcome.messages]
-  return outcome
+async function start(port) {
+  // The console is for what to try. Whoever wants to see runs sets LOG_LEVEL=info.
+  process.env.LOG_LEVEL ??= 'warn'
+  const file = join(process.env.MILLRACE_DIR || '.millrace', 'threads.db')
+  const agents = createDemoAgents(await modelFromEnv({ log: (line) => console.log(line) }))
+  const server = createServer({ agents, store: await createSqliteStore({ path: file }) })
+  const { url } = await serve(server, { port }).catch(async (error) => {
+    await server.close()
+    throw error
+  })
+  console.log(whatToTry(url, agents, file))
 }
 
-async function say(text, confirm) {
-  let outcome = await show([...messages, { id: crypto.randomUUID(), role: 'user', content: text }])
-  while (outcome.type === 'interrupted') {
-    const resume = []
-    for (const { id: interruptId, message } of outcome.interrupts) {
-      resume.push({
-        interruptId,
-        status: 'resolved',
-        payload: { approved: await confirm(message ?? 'Go on?') },
-      })
-    }
-    outcome = await show({ resume }, { checkpoint: outcome.checkpoint })
-  }
+function portOf(text) {
+  if (text === undefined || text === '') return 4111
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Infinity
+  if (port <= 65_535) return port
+  throw new Error(`'${text}' is no port: a number from 0 to 65535 is expected.`)
 }
 
-if (process.stdin.isTTY) {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  console.log('Try: What is the weather in Oslo?   or: Book a table for 2 at "Noma".   Ctrl-C ends.\n')
-  terminal.on('close', () => process.exit(0))
-  for (;;) {
-    const text = await terminal.question('you> ')
-    if (text.trim() !== '')
-      await say(text, async (question) => /^y/i.test(await terminal.question(`${question} (y/n) `)))
-  }
-} else {
-  const approve = async (question) => {
-    console.log(`  [asks] ${question} -> yes`)
-    return true
-  }
-  for (const line of ['What is the weather in Oslo?', 'Book a table for 2 at "Noma".']) {
-    console.log(`you> ${line}`)
-    await say(line, approve)
-  }
-  console.log('\nThe server is still to come: docs/architecture.md says what is here and where it goes.')
+function whatToTry(url, agents, file) {
+  const tries = agents.flatMap(({ name, description, examples: [prompt] }) => [
+    `# ${name}: ${description}`,
+    post(`${url}/agents/${name}/run`, { messages: [{ id: now, role: 'user', content: prompt }] }),
+    ...(name === 'approval' ? [answerTo(url)] : []),
+    '',
+  ])
+  return [
+    `\nMillrace serves ${agents.length} agents at ${url}; ${agents[0].name} answers at ${url}/ too. Threads are in ${file}.`,
+    'In another terminal, try:\n',
+    ...tries,
+    '# all agents with more to ask them; the threads of one; the state of a thread',
+    `curl ${url}/agents`,
+    `curl ${url}/agents/chat/thread/list`,
+    `curl ${url}/agents/shared-state/state_snapshot/demo\n`,
+    'Ctrl-C stops the server. Threads are still there when it starts again.',
+  ].join('\n')
+}
+
+function answerTo(url) {
+  const resume = [{ interruptId: 'QUESTION', status: 'resolved', payload: { approved: true } }]
+  return [
+    '# its last event has the question; answer with the id in outcome.interrupts, now or after a restart',
+    post(`${url}/agents/approval/run`, { messages: [], resume }),
+  ].join('\n')
+}
+
+function post(address, fields) {
+  const body = JSON.stringify({ protocolVersion: '1.0', threadId: 'demo', runId: now, ...fields })
+  return `curl -N ${address} -H 'content-type: application/json' -d '${body}'`
+}
+
+try {
+  const { values } = parseArgs({
+    options: { port: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) console.log(help)
+  else await start(portOf(values.port ?? process.env.PORT))
+} catch (error) {
+  const [reason] = String(error instanceof Error ? error.message : error).split('\n')
+  console.error(`Cannot start: ${reason} (npm start -- --help)`)
+  process.exitCode = 1
 }

@@ -81,9 +81,9 @@ export function startWork({ name, kind, attributes, parent, signal, fallback }: 
     end: (facts = {}) => finish(facts),
     fail(error) {
       const isCoded = MillraceError.isInstance(error)
-      if (!isCoded && signal.aborted && isAbortError(error, signal)) return work.stop()
       const code = isCoded ? error.code : fallback
-      finish({ 'error.type': code }, code)
+      if (!isCoded && signal.aborted && isAbortError(error, signal)) work.stop()
+      else finish({ 'error.type': code }, code)
     },
     stop: () => finish({ 'millrace.outcome': 'cancelled' }),
     interrupt: () => finish({ 'millrace.outcome': 'interrupted' }),

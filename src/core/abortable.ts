@@ -1,5 +1,5 @@
-import { isAbortError, linkAbort } from './abort.js'
-import { closeAll, withStop, type ClosingOptions } from './closing.js'
+import { isAbortError } from './abort.js'
+import { closeAll, type ClosingOptions } from './closing.js'
 
 /** What stops a stream, and how it is closed then. */
 export interface AbortableOptions extends ClosingOptions {
@@ -20,43 +20,89 @@ export function abortable<T, R>(
   source: AsyncIterator<T, R>,
   options: AbortableOptions,
 ): AsyncGenerator<T, R> {
-  const stop = new AbortController()
-  const { signal } = stop
-  const onStrayError = (error: unknown) => {
-    if (!isAbortError(error, signal)) options.onStrayError(error)
-  }
-  let wake: ((value?: unknown) => void) | undefined
+  const { signal } = options
+  let isOpen = false
+  let isOver = false
+  /** Why it was stopped before its time. */
+  let stopped: { readonly reason: unknown } | undefined
+  /** Rejects the pending `next()`. */
+  let refuse: ((reason: unknown) => void) | undefined
+  let current: Promise<IteratorResult<T, R>> | undefined
   let closed: Promise<void> | undefined
-  const close = () => {
-    wake?.()
+
+  const onStrayError = (error: unknown): void => {
+    if (error !== stopped?.reason && !isAbortError(error)) options.onStrayError(error)
+  }
+  const finish = (): void => {
+    isOver = true
+    refuse = undefined
+    signal.removeEventListener('abort', onAbort)
+  }
+  const stop = (reason: unknown): Promise<void> => {
+    stopped ??= { reason }
+    const tell = refuse
+    if (tell) finish()
+    tell?.(stopped.reason)
     return (closed ??= closeAll([source], { ...options, onStrayError }))
   }
-  signal.addEventListener('abort', () => void close())
+  const onAbort = (): void => void stop(signal.reason)
 
-  async function* relay(): AsyncGenerator<T, R> {
-    const release = linkAbort(options.signal, stop)
-    try {
-      for (;;) {
-        signal.throwIfAborted()
-        const step = source.next()
-        // Not Promise.race with the abort: every item would leave a reaction on that long-lived promise.
-        await new Promise<unknown>((resolve) => {
-          wake = resolve
-          step.then(resolve, resolve)
-        })
-        if (signal.aborted) step.catch(onStrayError)
-        signal.throwIfAborted()
-        const item = await step
-        if (item.done === true) return item.value
-        yield item.value
-      }
-    } finally {
-      release()
-    }
+  // Not an async generator around the source: that would cost every item several turns of the microtask queue.
+  const take = (resolve: (step: IteratorResult<T, R>) => void, reject: (error: unknown) => void): void => {
+    refuse = reject
+    source.next().then(
+      (step) => {
+        if (stopped) return
+        refuse = undefined
+        if (step.done === true) finish()
+        resolve(step)
+      },
+      (error: unknown) => {
+        if (stopped) return onStrayError(error)
+        finish()
+        reject(error)
+      },
+    )
   }
 
-  return withStop(relay(), () => {
-    stop.abort()
-    return close()
-  })
+  const next = (): Promise<IteratorResult<T, R>> => {
+    if (isOver) return Promise.resolve({ done: true, value: undefined as R })
+    // Like a generator, one after the other.
+    if (refuse && current) return current.then(next, next)
+    if (!isOpen) {
+      isOpen = true
+      signal.addEventListener('abort', onAbort)
+      if (signal.aborted) onAbort()
+    }
+    if (stopped) {
+      finish()
+      return rejected(stopped.reason)
+    }
+    return (current = new Promise(take))
+  }
+
+  const end = async (): Promise<void> => {
+    if (!isOver || stopped) await stop(new DOMException('The stream was closed.', 'AbortError'))
+    finish()
+  }
+
+  return {
+    next,
+    async return(value) {
+      await end()
+      return { done: true, value: await value }
+    },
+    async throw(error) {
+      await end()
+      throw error
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+async function rejected(reason: unknown): Promise<never> {
+  await Promise.resolve()
+  throw reason
 }

@@ -336,6 +336,25 @@ describe('a SQLite store', () => {
     expect(await store.threads.commit(lease, change())).toBe(1)
   })
 
+  test('reads events that came one by one', async () => {
+    const store = await open()
+    const lease = await hold(store)
+    const texts = Array.from({ length: 100 }, (_, index) => `{"n":${index}}`)
+    for (const [firstSeq, line] of texts.entries())
+      await store.log.append(lease, { runId: 'run', firstSeq, lines: [line] })
+    const entries = texts.map((json, seq) => ({ seq, json }))
+    for (const [after, limit] of [
+      [-1, 1_000],
+      [-1, 100],
+      [-1, 99],
+      [40, 20],
+      [62, 1],
+    ] as const)
+      expect(await store.log.read(key, { runId: 'run', after }, limit)).toEqual(
+        entries.slice(after + 1, after + 1 + limit),
+      )
+  })
+
   test('writes as many rows for a commit to a long thread as to a short one', async () => {
     const database = new Database(path)
     const store = await createSqliteStore({ database, clock })

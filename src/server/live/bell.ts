@@ -2,8 +2,8 @@
 export interface Bell {
   /** `now` wakes them at once. */
   ring(now: boolean): void
-  /** Resolves at the next ring, or when the signal aborts. */
-  heard(signal: AbortSignal): Promise<void>
+  /** Resolves at the next ring. */
+  heard(): Promise<void>
 }
 
 // Behind the promises that are ready: what they bring is heard together. Elsewhere a timer comes closest.
@@ -12,37 +12,27 @@ const afterPromises: (callback: () => void) => void =
     ? process.nextTick
     : (callback) => setTimeout(callback, 0)
 
-export function createBell(): Bell {
-  let waiting = new Set<() => void>()
+/** `onRing` is called first, whether anybody waits or not. */
+export function createBell(onRing: () => void): Bell {
+  let waiting: (() => void)[] = []
   let isRinging = false
 
   const wake = (): void => {
     isRinging = false
+    onRing()
     const awake = waiting
-    waiting = new Set()
+    waiting = []
     for (const listener of awake) listener()
   }
 
   return {
     ring(now) {
-      if (waiting.size === 0) return
       if (now) wake()
       else if (!isRinging) {
         isRinging = true
         afterPromises(wake)
       }
     },
-    heard(signal) {
-      return new Promise((resolve) => {
-        const listener = (): void => {
-          signal.removeEventListener('abort', listener)
-          waiting.delete(listener)
-          resolve()
-        }
-        waiting.add(listener)
-        signal.addEventListener('abort', listener)
-        if (signal.aborted) listener()
-      })
-    },
+    heard: () => new Promise((resolve) => waiting.push(resolve)),
   }
 }

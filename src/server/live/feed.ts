@@ -1,3 +1,4 @@
+import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import { createBell } from './bell.js'
@@ -45,18 +46,22 @@ export interface Feed {
 
 /** So much is written without a pause: a run that never waits for anything would let nobody else have a turn. */
 const turnBytes = 64 * 1024
+/** So much is shown at once; less waits for what else comes in the same turn. */
+const chunkBytes = 16 * 1024
 const readAtOnce = 1000
 
 export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: FeedOptions): Feed {
-  const bell = createBell()
+  const bell = createBell(() => (announced = shown))
   /** What is at hand: the entries from `start` on. */
   let tail: FeedEntry[] = []
   let start = firstSeq
   let bytes = 0
-  /** Entries before these numbers are shown, and logged. */
+  /** Entries before these numbers may be shown, are announced to those who follow, and are logged. */
   let shown = firstSeq
+  let announced = firstSeq
   let logged = firstSeq
   let sinceTurn = 0
+  let sinceChunk = 0
   let isClosed = false
   let writing: Promise<void> = Promise.resolve()
 
@@ -67,17 +72,20 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
     tail.push({ seq: next(), json, event })
     bytes += json.length
     sinceTurn += json.length
+    sinceChunk += json.length
   }
 
   const show = (): void => {
     shown = next()
-    bell.ring(sinceTurn > turnBytes / 4)
+    const isFull = sinceChunk > chunkBytes
+    if (isFull) sinceChunk = 0
+    bell.ring(isFull || isClosed)
   }
 
   /** What is safe in the log and exceeds the buffer is no longer kept at hand. */
   const trim = (): void => {
     let drop = 0
-    for (; bytes > bufferBytes && start + drop < Math.min(logged, shown); drop++)
+    for (; bytes > bufferBytes && start + drop < Math.min(logged, announced); drop++)
       bytes -= tail[drop]?.json.length ?? 0
     tail = drop === 0 ? tail : tail.slice(drop)
     start += drop
@@ -131,24 +139,30 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
       // Committed with the end, or lost with it.
       logged = next()
       show()
-      bell.ring(true)
     },
     flush,
     async *follow(after, signal) {
       let cursor = after
-      while (!signal.aborted) {
-        if (cursor + 1 < start) {
-          const entries = await read(cursor, readAtOnce)
-          const last = entries.at(-1)
-          if (last === undefined) throw new Error('The log lacks events of a run that is at work.')
-          cursor = last.seq
-          yield entries
-        } else if (cursor + 1 < shown) {
-          const entries = tail.slice(cursor + 1 - start, shown - start)
-          cursor = shown - 1
-          yield entries
-        } else if (isClosed) return
-        else await bell.heard(signal)
+      const leave = (): void => bell.ring(true)
+      signal.addEventListener('abort', leave)
+      try {
+        while (!signal.aborted) {
+          if (cursor + 1 < start) {
+            const entries = await read(cursor, readAtOnce)
+            const last = entries.at(-1)
+            if (last === undefined)
+              throw new MillraceError('STORE_ERROR', 'The log lacks events of a run at work.')
+            cursor = last.seq
+            yield entries
+          } else if (cursor + 1 < announced) {
+            const entries = tail.slice(cursor + 1 - start, announced - start)
+            cursor = announced - 1
+            yield entries
+          } else if (isClosed) return
+          else await bell.heard()
+        }
+      } finally {
+        signal.removeEventListener('abort', leave)
       }
     },
   }

@@ -47,11 +47,34 @@ function interruptsAfter({ thread, outcome, saved }: EndedRun): Thread['interrup
   return saved?.points.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
 }
 
-function pendingAfter({ thread, outcome, clientTools }: EndedRun): Thread['pendingToolCalls'] {
+/** Calls of an earlier run stay open when the user goes on talking: their results may still come. */
+function pendingAfter(ended: EndedRun): Thread['pendingToolCalls'] {
+  const before = stillOpen(ended.thread?.pendingToolCalls ?? [], ended.outcome.messages)
+  const known = new Set(before.map(({ id }) => id))
+  return [...before, ...pendingOf(ended).filter(({ id }) => !known.has(id))]
+}
+
+function pendingOf({ thread, outcome, clientTools }: EndedRun): Thread['pendingToolCalls'] {
   if (outcome.type === 'completed')
     return outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name }))
   const { append } = messageTail(thread?.messages ?? [], outcome.messages)
-  return openClientCalls(append, { clientTools, before: thread?.pendingToolCalls ?? [] })
+  return openClientCalls(append, { clientTools, before: [] })
+}
+
+/** Those that were neither answered nor cut off. */
+function stillOpen(
+  calls: Thread['pendingToolCalls'],
+  messages: Thread['messages'],
+): Thread['pendingToolCalls'] {
+  if (calls.length === 0) return calls
+  const answered = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
+  return calls.filter(({ id }) => !answered.has(id) && isCalledIn(messages, id))
+}
+
+function isCalledIn(messages: Thread['messages'], toolCallId: string): boolean {
+  return messages.some(
+    (one) => one.role === 'assistant' && one.toolCalls?.some(({ id }) => id === toolCallId),
+  )
 }
 
 const answersKept = 200

@@ -15,7 +15,7 @@ export interface RequestReading {
   readonly hasNewTurn: boolean
   /** Results that the thread waits for, one for each call. */
   readonly results: readonly ToolMessage[]
-  /** The first stored user message that has other content now. */
+  /** The first stored user message that has other content now. An edit of a later one goes with the cut. */
   readonly edit: Edit | undefined
   /** Its last message, leaving out reasoning and activity. */
   readonly newest: Message | undefined
@@ -48,7 +48,8 @@ export function readRequest(
       if (!isSpoken(message) || known.has(position)) continue
       known.add(position)
       hasNewTurn = false
-      if (!edit && isEdited(stored, message)) edit = { position, message, after: fresh.size }
+      if (position < (edit?.position ?? Infinity) && isEdited(stored, message))
+        edit = { position, message, after: fresh.size }
     } else if (message.role === 'tool') results.offer(message)
     else if (isDelivered(message) && !fresh.has(message.id)) {
       fresh.set(message.id, message)

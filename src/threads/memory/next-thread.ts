@@ -52,7 +52,7 @@ function assertFits(thread: Thread, { version, keep }: ThreadChange): void {
 
 function nextMessages(messages: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
   if (keep === messages.length && append.length === 0) return messages
-  // V8 spreads a frozen array twenty times as fast as it slices one.
+  // Spread, since slicing a frozen array is many times slower in V8.
   const next = [...messages]
   next.length = keep
   for (const message of append) next.push(deepFreeze(message))

@@ -3,9 +3,6 @@ import type { SqlInteger } from './connection.js'
 import type { StoreContext } from './context.js'
 import { keyMatches, keyParams, toText } from './text.js'
 
-/** How many batches are read at once: readers rarely want more, and one may be large. */
-const batchesPerRead = 32
-
 interface BatchRow {
   readonly first_seq: SqlInteger
   readonly lines: string
@@ -15,7 +12,7 @@ export function createLog({ connection, clock, leases, watch, table, parts }: St
   const next = connection.prepare<BatchRow>(
     `SELECT first_seq, lines FROM log
      WHERE thread_id = (SELECT id FROM threads WHERE ${keyMatches}) AND run_id = ? AND last_seq > ?
-     ORDER BY last_seq LIMIT ${batchesPerRead}`,
+     ORDER BY last_seq LIMIT ?`,
   )
 
   return {
@@ -32,11 +29,11 @@ export function createLog({ connection, clock, leases, watch, table, parts }: St
       connection.read(() => {
         const params = [...keyParams(key), toText(runId)]
         const entries: LogEntry[] = []
-        for (let from = after, isLast = false; !isLast && entries.length < limit;) {
-          const batches = next.all(...params, from)
+        // A batch may be one event or thousands: twice as many each time reads little that is not wanted.
+        for (let count = 1, isLast = false; !isLast && entries.length < limit; count *= 2) {
+          const batches = next.all(...params, entries.at(-1)?.seq ?? after, count)
           for (const batch of batches) addEntries(entries, batch, { after, limit })
-          from = entries.at(-1)?.seq ?? from
-          isLast = batches.length < batchesPerRead
+          isLast = batches.length < count
         }
         return entries
       }),

@@ -1,0 +1,127 @@
+import { startTarget, type Child } from './http/child.js'
+import { median } from './http/stats.js'
+import type { TargetName } from './http/targets.js'
+import { createBurst, firstEvents, idle, paced, type Burst, type Round } from './http/workloads.js'
+
+const warmUps = 2
+const rounds = 9
+const firstEventRounds = 10
+const firstEventsEach = 20
+
+const minThroughput = 0.5
+const maxFirstEventMs = 1
+const maxHistory = 1.1
+const maxIdleKilobytes = 30
+
+const titles: Readonly<Record<string, string>> = {
+  bare: 'node:http, frames ready, a write each',
+  json: 'node:http, agent, JSON, a write each',
+  memory: 'millrace, in memory',
+  'memory+history': 'millrace, in memory, 200 messages',
+  sqlite: 'millrace, SQLite',
+  hooks: 'millrace, in memory, three hooks',
+  kit: 'millrace, in memory, agent of the kit',
+}
+const title = (name: string): string => `  ${(titles[name] ?? name).padEnd(40)}`
+
+/** Servers in processes of their own, the load from this one. All take turns, so that the machine is the same to all. */
+export async function benchHttp(): Promise<string[]> {
+  const names: TargetName[] = ['bare', 'json', 'memory', 'sqlite', 'hooks', 'kit']
+  const children = await Promise.all(names.map(startTarget))
+  const chosen = children.filter(({ target }) => ['bare', 'memory', 'sqlite'].includes(target))
+  try {
+    return [
+      ...(await benchBursts(children)),
+      ...(await benchFirstEvent(chosen)),
+      ...(await benchPaced(chosen)),
+      ...(await benchIdle()),
+    ]
+  } finally {
+    await Promise.all(children.map((child) => child.close()))
+  }
+}
+
+async function benchBursts(children: readonly Child[]): Promise<string[]> {
+  const bursts: Burst[] = []
+  for (const child of children) {
+    bursts.push(await createBurst(child))
+    if (child.target === 'memory') bursts.push(await createBurst(child, { withHistory: true }))
+  }
+  const results = new Map<string, Round[]>(bursts.map(({ name }) => [name, []]))
+  for (let round = -warmUps; round < rounds; round++) {
+    for (const burst of bursts) {
+      const result = await burst.round()
+      if (round >= 0) results.get(burst.name)?.push(result)
+    }
+  }
+
+  console.log('http: 50 streams at once of 1,000 deltas each, median of the rounds')
+  const speeds = new Map<string, number>()
+  for (const [name, of] of results) {
+    const speed = median(of.map(({ eventsPerSecond }) => eventsPerSecond))
+    const cpu = median(of.map(({ cpuPerEvent }) => cpuPerEvent))
+    speeds.set(name, speed)
+    const ratio = speed / (speeds.get('bare') ?? NaN)
+    const line = `${Math.round(speed).toLocaleString('en').padStart(9)} events/s (${ratio.toFixed(2)}x)`
+    console.log(`${title(name)}${line}  ${cpu.toFixed(2).padStart(6)} µs of CPU an event`)
+  }
+  return burstMisses((name) => speeds.get(name) ?? NaN)
+}
+
+function burstMisses(speed: (name: string) => number): string[] {
+  const missed: string[] = []
+  for (const name of ['memory', 'sqlite']) {
+    const ratio = speed(name) / speed('bare')
+    if (!(ratio >= minThroughput))
+      missed.push(`http, ${name}: ${ratio.toFixed(2)}x the events per second of bare, not ${minThroughput}x`)
+  }
+  const history = speed('memory') / speed('memory+history')
+  if (!(history <= maxHistory))
+    missed.push(`http: a history of 200 messages costs ${history.toFixed(2)}x, not ${maxHistory}x`)
+  return missed
+}
+
+async function benchFirstEvent(children: readonly Child[]): Promise<string[]> {
+  const times = new Map<Child, number[]>(children.map((child) => [child, []]))
+  for (let round = 0; round < firstEventRounds; round++)
+    for (const [child, all] of times) all.push(...(await firstEvents(child, firstEventsEach)))
+
+  console.log('http: time to the first event, one request after the other, median')
+  const missed: string[] = []
+  const bare = median([...times.values()][0] ?? [])
+  for (const [{ target }, all] of times) {
+    const over = median(all) - bare
+    console.log(`${title(target)}${median(all).toFixed(2).padStart(9)} ms (+${over.toFixed(2)})`)
+    if (!(over <= maxFirstEventMs))
+      missed.push(`http, ${target}: the first event comes ${over.toFixed(2)} ms after that of bare`)
+  }
+  return missed
+}
+
+async function benchPaced(children: readonly Child[]): Promise<string[]> {
+  console.log('http: 200 streams of 50 events a second')
+  for (const child of children) {
+    const { cpuShare, delay50, delay99 } = await paced(child)
+    const cpu = `${(cpuShare * 100).toFixed(0).padStart(9)} % of a core`
+    console.log(
+      `${title(child.target)}${cpu}, delay p50 ${delay50.toFixed(2)} ms, p99 ${delay99.toFixed(2)} ms`,
+    )
+  }
+  return []
+}
+
+async function benchIdle(): Promise<string[]> {
+  console.log(
+    'http: memory of an open and silent stream, of 1,000: heap and buffers after a collection (and RSS)',
+  )
+  const missed: string[] = []
+  for (const name of ['bare', 'memory', 'sqlite'] as const) {
+    const child = await startTarget(name)
+    const { heap, rss } = await idle(child)
+    await child.close()
+    console.log(`${title(name)}${heap.toFixed(1).padStart(9)} KB (${rss.toFixed(1)} KB)`)
+    if (name !== 'bare' && !(heap <= maxIdleKilobytes))
+      missed.push(`http, ${name}: ${heap.toFixed(1)} KB for an idle stream, not ${maxIdleKilobytes} KB`)
+  }
+  return missed
+}

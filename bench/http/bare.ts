@@ -1,0 +1,65 @@
+import type { AgentEvent } from 'millrace/protocol'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { works } from './agents.js'
+
+const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
+const ends = { threadId: 'thread', runId: 'run' }
+const encode = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
+
+/** Listens on any port of the loopback interface, and gives that port. */
+export function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener)
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+/** Frames that are bytes already, for what is said at once; one write for each. The least a server can do. */
+export async function preEncoded(): Promise<RequestListener> {
+  const frames = new Map<string, readonly Buffer[]>()
+  for (const name of ['burst', 'hello']) {
+    const events: object[] = []
+    for await (const event of eventsOf(name, new AbortController().signal)) events.push(event)
+    frames.set(
+      name,
+      events.map((event) => Buffer.from(encode(event))),
+    )
+  }
+  return onBody((name, response) => {
+    const ready = frames.get(name)
+    if (!ready) return void writeEach(name, response)
+    response.writeHead(200, headers)
+    for (const frame of ready) response.write(frame)
+    response.end()
+  })
+}
+
+/** Runs the agent, and writes the JSON of each event. */
+export function jsonEach(): RequestListener {
+  return onBody((name, response) => void writeEach(name, response))
+}
+
+async function writeEach(name: string, response: ServerResponse): Promise<void> {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  response.writeHead(200, headers)
+  for await (const event of eventsOf(name, gone.signal)) response.write(encode(event))
+  response.end()
+}
+
+async function* eventsOf(name: string, signal: AbortSignal): AsyncGenerator<AgentEvent | object> {
+  const work = works[name]
+  if (!work) throw new Error(`there is no agent '${name}'`)
+  yield { type: 'RUN_STARTED', ...ends }
+  for await (const event of work({ signal, forwardedProps: undefined })) yield event
+  yield { type: 'RUN_FINISHED', ...ends, outcome: { type: 'success' } }
+}
+
+/** Takes the body in, as every server has to, and answers then. Agents are served where Millrace serves them. */
+function onBody(answer: (name: string, response: ServerResponse) => void): RequestListener {
+  return (request: IncomingMessage, response) => {
+    request.resume()
+    request.on('end', () => answer(/^\/agents\/(\w+)\/run$/.exec(request.url ?? '')?.[1] ?? '', response))
+  }
+}

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url'
+import { targets, type TargetName } from './targets.js'
+
+/** The program of a server process. Its argument is the name of a target. */
+export const serverFile = fileURLToPath(import.meta.url)
+
+/** What a server process says when it listens, and each time it is asked. */
+export interface ServerReport {
+  readonly port: number
+  /** CPU time so far, in microseconds. */
+  readonly cpu: number
+  /** Bytes, after a collection. */
+  readonly rss: number
+  /** Bytes on the heap and in buffers, after a collection. */
+  readonly heap: number
+}
+
+/** What a server process is asked: memory is only looked at when it is wanted, since it has to be collected first. */
+export type Question = 'cpu' | 'memory'
+
+async function main(name: TargetName): Promise<void> {
+  const port = await targets[name]()
+  const report = (): ServerReport => {
+    const { user, system } = process.cpuUsage()
+    const { rss, heapUsed, external } = process.memoryUsage()
+    return { port, cpu: user + system, rss, heap: heapUsed + external }
+  }
+  process.on('message', (question: Question) => {
+    if (question === 'memory') globalThis.gc?.()
+    process.send?.(report())
+  })
+  process.on('disconnect', () => process.exit(0))
+  process.send?.(report())
+}
+
+if (process.argv[1] === serverFile) await main(process.argv[2] as TargetName)

@@ -1,0 +1,104 @@
+import { defineAgent, defineTool } from 'millrace'
+import { z } from 'zod'
+
+/**
+ * The agents that `npm start` serves. The first example of each shows its point, also with the demo model, which reads
+ * names by their capitals.
+ *
+ * @param {import('millrace/models').Model} model
+ */
+export function createDemoAgents(model) {
+  return [chat(model), tools(model), approval(model), sharedState(model)]
+}
+
+function chat(model) {
+  return defineAgent({
+    name: 'chat',
+    description: 'Talks: text and thoughts come as they are made.',
+    instructions: 'Be friendly and brief.',
+    model,
+    examples: ['Tell me a story.', 'Why is the sky blue? Think first.'],
+  })
+}
+
+function tools(model) {
+  const weather = defineTool({
+    name: 'get_weather',
+    description: 'Tells the weather in a city.',
+    input: z.object({ city: z.string() }),
+    // Made up, but always the same for a city.
+    execute: ({ city }) => ({
+      city,
+      temperature: 3 + city.length,
+      sky: ['sun', 'rain', 'clouds'][city.length % 3],
+    }),
+  })
+  return defineAgent({
+    name: 'tools',
+    description: 'Calls a tool of the backend to find out what it does not know.',
+    instructions: 'Look the weather up, never guess it.',
+    model,
+    tools: [weather],
+    examples: ['What is the weather in Oslo?', 'Is it warm in Buenos Aires?'],
+  })
+}
+
+function approval(model) {
+  const book = defineTool({
+    name: 'book_table',
+    description: 'Books a table in a restaurant. The guest is asked before anything is booked.',
+    input: z.object({ restaurant: z.string(), people: z.number().int() }),
+    async execute({ restaurant, people }, ctx) {
+      const answer = await ctx.interrupt({
+        message: `Book a table for ${people} at ${restaurant}?`,
+        responseSchema: z.object({ approved: z.boolean() }),
+      })
+      const isApproved = answer.status === 'resolved' && answer.payload.approved
+      return isApproved ? 'The table is booked.' : 'Nothing is booked: the guest does not want it.'
+    },
+  })
+  return defineAgent({
+    name: 'approval',
+    description: 'Asks a person before it acts. The question waits, also while the server is down.',
+    instructions: 'Book tables for guests. Do not ask whether you may: the tool does.',
+    model,
+    tools: [book],
+    examples: ['Book a table for 2 at Maaemo.', 'Reserve a table for five at Noma.'],
+  })
+}
+
+function sharedState(model) {
+  const input = z.object({ items: z.array(z.string()).min(1) })
+  const add = defineTool({
+    name: 'add_to_shopping_list',
+    description: 'Puts items on the shopping list.',
+    input,
+    execute: ({ items }, ctx) => change(ctx, (list) => [...new Set([...list, ...items])]),
+  })
+  const remove = defineTool({
+    name: 'remove_from_shopping_list',
+    description: 'Takes items off the shopping list.',
+    input,
+    execute: ({ items }, ctx) => change(ctx, (list) => list.filter((item) => !items.includes(item))),
+  })
+  return defineAgent({
+    name: 'shared-state',
+    description: 'Keeps a shopping list in the state that it shares with the client.',
+    instructions: ({ state }) => `Keep the shopping list. It has: ${JSON.stringify(listIn(state))}.`,
+    model,
+    tools: [add, remove],
+    examples: ['Add Milk, Bread and Eggs to my shopping list.', 'Remove Bread from my shopping list.'],
+  })
+}
+
+function change(ctx, next) {
+  // By a function: calls of one turn run side by side.
+  ctx.setState((state) => ({ ...state, shoppingList: next(listIn(state)) }))
+  return { shoppingList: listIn(ctx.state) }
+}
+
+/** Clients may write the state too, so it is looked at before it is used. */
+function listIn(state) {
+  const list = state?.shoppingList
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+}

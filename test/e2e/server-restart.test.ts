@@ -1,0 +1,204 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineAgent, defineTool } from '../../src/index.js'
+import { scriptedModel, type ScriptPiece } from '../../src/models/index.js'
+import { assertValidStream } from '../../src/testing/index.js'
+import { createSqliteStore } from '../../src/threads/sqlite.js'
+import { clients } from './support-clients.js'
+import { historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
+import { openStream } from './support-stream.js'
+
+/** One life of a server after the other, on the same file, each with agents of its own. */
+function lives(calls: readonly ScriptPiece[]) {
+  const path = join(temporaryFolder(), 'threads.db')
+  const deeds: string[] = []
+  const asked: string[][] = []
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays a bill.',
+    input: z.object({ what: z.string() }),
+    async execute({ what }, ctx) {
+      const answer = await ctx.interrupt({
+        message: `Pay ${what}?`,
+        responseSchema: z.object({ approved: z.boolean() }),
+      })
+      const isPaid = answer.status === 'resolved' && answer.payload.approved
+      if (isPaid) ctx.setState((state: object) => ({ ...state, [what]: 'paid' }))
+      deeds.push(isPaid ? `paid ${what}` : `left ${what}`)
+      return isPaid ? 'paid' : 'not paid'
+    },
+  })
+  const start = async () => {
+    // A model has no memory: what it says depends on the messages alone.
+    const model = scriptedModel(({ messages }) => {
+      asked.push(messages.map(({ role }) => role))
+      const last = messages.at(-1)
+      if (last?.role === 'tool') return 'All is settled.'
+      const said = messages.filter(({ role }) => role === 'user').length
+      return said === 1 ? ['I will ask.', ...calls] : `Your message ${said} is here.`
+    })
+    const agent = defineAgent({ name: 'cashier', model, tools: [pay] })
+    return serving({ agents: [agent], store: await createSqliteStore({ path }) })
+  }
+  return { start, deeds, asked }
+}
+
+const payCall = (id: string, what: string): ScriptPiece => ({ toolCall: { id, name: 'pay', args: { what } } })
+const yes = (interruptId: string) => ({
+  interruptId,
+  status: 'resolved' as const,
+  payload: { approved: true },
+})
+
+for (const [version, makeClient] of clients) {
+  it(`goes on from a question after a restart, once, with the client ${version}`, async () => {
+    const { start, deeds, asked } = lives([payCall('pay-1', 'rent')])
+    const first = await start()
+    const client = makeClient(first)
+    client.addMessage(user('u1', 'Pay the rent.'))
+    await client.runAgent({ runId: 'run-1' })
+    const [question] = client.pendingInterrupts
+    expect(question).toMatchObject({ message: 'Pay rent?', toolCallId: 'pay-1' })
+    await first.close()
+    expect(deeds).toEqual([])
+
+    const second = await start()
+    client.url = `${second.url}/run`
+    const resume = [yes(question?.id ?? '')]
+    await client.runAgent({ runId: 'run-2', resume })
+    expect(client.pendingInterrupts).toEqual([])
+    expect(client.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect(client.state).toEqual({ rent: 'paid' })
+    expect(deeds).toEqual(['paid rent'])
+    const askedSoFar = asked.length
+    const stored = await historyOf(second.url)
+    await second.close()
+
+    const third = await start()
+    client.url = `${third.url}/run`
+    await client.runAgent({ runId: 'run-3', resume })
+    expect(client.pendingInterrupts).toEqual([])
+    expect(deeds).toEqual(['paid rent'])
+    expect(asked).toHaveLength(askedSoFar)
+    expect(await historyOf(third.url)).toEqual(stored)
+  })
+
+  it(`shows a thread to a client ${version} that was not there, its open questions included`, async () => {
+    const { start, deeds } = lives([payCall('pay-1', 'rent')])
+    const first = await start()
+    const before = makeClient(first)
+    before.addMessage(user('u1', 'Pay the rent.'))
+    before.setState({ purse: 'full' })
+    await before.runAgent({ runId: 'run-1' })
+    await first.close()
+
+    const second = await start()
+    const fresh = makeClient(second)
+    await fresh.connectAgent()
+    expect(fresh.messages).toEqual(before.messages)
+    expect(fresh.state).toEqual({ purse: 'full' })
+    expect(fresh.pendingInterrupts).toEqual(before.pendingInterrupts)
+    expect(fresh.pendingInterrupts).toHaveLength(1)
+
+    await fresh.runAgent({ runId: 'run-2', resume: [yes(fresh.pendingInterrupts[0]?.id ?? '')] })
+    expect(deeds).toEqual(['paid rent'])
+    expect(fresh.state).toEqual({ purse: 'full', rent: 'paid' })
+
+    const late = makeClient(second)
+    await late.connectAgent()
+    expect(late.messages).toEqual(fresh.messages)
+    expect(late.pendingInterrupts).toEqual([])
+  })
+
+  it(`asks the same again when a fresh client ${version} says something else, and hears it with the answer`, async () => {
+    const { start, deeds, asked } = lives([payCall('pay-1', 'rent')])
+    const first = await start()
+    const before = makeClient(first)
+    before.addMessage(user('u1', 'Pay the rent.'))
+    await before.runAgent({ runId: 'run-1' })
+    await first.close()
+
+    const second = await start()
+    const fresh = makeClient(second)
+    fresh.addMessage(user('u2', 'Are you there?'))
+    await fresh.runAgent({ runId: 'run-2' })
+    expect(fresh.pendingInterrupts).toEqual(before.pendingInterrupts)
+    expect(fresh.messages).toContainEqual(user('u2', 'Are you there?'))
+    expect(asked).toHaveLength(1)
+    expect(deeds).toEqual([])
+    expect(await listed(second.url)).toMatchObject({ status: 'interrupted', messageCount: 2 })
+
+    await fresh.runAgent({ runId: 'run-3', resume: [yes(fresh.pendingInterrupts[0]?.id ?? '')] })
+    expect(fresh.pendingInterrupts).toEqual([])
+    expect(deeds).toEqual(['paid rent'])
+    const stored = await historyOf(second.url)
+    expect(stored.filter(({ id }) => id === 'u2')).toHaveLength(1)
+    expect(asked.at(-1)?.filter((role) => role === 'user')).toHaveLength(2)
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(stored.length)
+  })
+}
+
+it('asks the same again in the client that has the question, over its own message', async () => {
+  const { start, deeds } = lives([payCall('pay-1', 'rent')])
+  const { url } = await start()
+  const messages = [user('u1', 'Pay the rent.')]
+  const first = await openStream(`${url}/run`, { body: inputOf({ messages }) })
+  await first.whole()
+  const stored = await historyOf(url)
+  const body = inputOf({ runId: 'run-2', messages: [...stored, user('u2', 'Hurry.')] })
+  const second = await openStream(`${url}/run`, { body })
+  await second.whole()
+  assertValidStream(second.events, { input: body })
+  expect(second.events.at(-1)).toMatchObject({
+    outcome: (first.events.at(-1) as { outcome: unknown }).outcome,
+  })
+  expect(await historyOf(url)).toEqual(stored)
+  expect(deeds).toEqual([])
+})
+
+it('takes the answers to two questions one at a time, each in another life', async () => {
+  const { start, deeds } = lives([payCall('pay-1', 'rent'), payCall('pay-2', 'gas')])
+  const first = await start()
+  const opening = inputOf({ messages: [user('u1', 'Pay all.')] })
+  const asking = await openStream(`${first.url}/run`, { body: opening })
+  await asking.whole()
+  assertValidStream(asking.events, { input: opening })
+  const questions = interruptsIn(asking.events.at(-1))
+  expect(Object.keys(questions)).toEqual(['Pay rent?', 'Pay gas?'])
+  await first.close()
+
+  const second = await start()
+  const half = inputOf({
+    runId: 'run-2',
+    messages: await historyOf(second.url),
+    resume: [yes(questions['Pay gas?'] ?? '')],
+  })
+  const partial = await openStream(`${second.url}/run`, { body: half })
+  await partial.whole()
+  assertValidStream(partial.events, { input: half })
+  expect(interruptsIn(partial.events.at(-1))).toEqual({ 'Pay rent?': questions['Pay rent?'] })
+  expect(deeds).toEqual(['paid gas'])
+  await second.close()
+
+  const third = await start()
+  const rest = inputOf({
+    runId: 'run-3',
+    messages: await historyOf(third.url),
+    // The other answer once more: it is known, and nothing is done about it.
+    resume: Object.values(questions).map(yes),
+  })
+  const last = await openStream(`${third.url}/run`, { body: rest })
+  await last.whole()
+  assertValidStream(last.events, { input: rest })
+  expect(last.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+  expect(deeds).toEqual(['paid gas', 'paid rent'])
+  const stored = await historyOf(third.url)
+  expect(stored.filter(({ role }) => role === 'tool').map(({ toolCallId }) => toolCallId)).toHaveLength(2)
+  expect(await listed(third.url)).toMatchObject({ status: 'idle' })
+})
+
+function interruptsIn(event: unknown): Record<string, string> {
+  const { outcome } = event as { outcome: { interrupts?: readonly { id: string; message: string }[] } }
+  return Object.fromEntries((outcome.interrupts ?? []).map(({ id, message }) => [message, id]))
+}

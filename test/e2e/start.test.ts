@@ -1,0 +1,210 @@
+import { HttpAgent } from '@ag-ui/client'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { AgUiEvent } from '../../src/protocol/index.js'
+import { assertValidStream } from '../../src/testing/index.js'
+import { ofType } from '../support/run-agent.js'
+import { post, postsIn, runStart, startDemo, type CurlLine, type Started } from './support-start.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-start-'))
+let demo: Started
+beforeAll(async () => {
+  demo = await startDemo({ folder })
+  return async () => {
+    await demo.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+const names = ['chat', 'tools', 'approval', 'shared-state'] as const
+type Name = (typeof names)[number]
+
+interface Listed {
+  readonly agents: readonly {
+    readonly name: string
+    readonly description: string
+    readonly examples: readonly string[]
+  }[]
+}
+
+async function get(path: string): Promise<unknown> {
+  return (await fetch(demo.url + path)).json()
+}
+
+function line(agent: Name, index = 0): CurlLine {
+  const found = postsIn(demo.printed, agent)[index]
+  if (!found) throw new Error(`Nothing is printed for ${agent}:\n${demo.printed}`)
+  return found
+}
+
+function textOf(events: readonly AgUiEvent[]): string {
+  return ofType(events, 'TEXT_MESSAGE_CONTENT')
+    .map(({ delta }) => delta)
+    .join('')
+}
+
+/** What the first example of each agent is there to show. */
+const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
+  chat(events) {
+    expect(ofType(events, 'TEXT_MESSAGE_CONTENT').length).toBeGreaterThan(10)
+    expect(textOf(events)).toMatch(/^Once a mill stood still/)
+  },
+  tools(events) {
+    expect(ofType(events, 'TOOL_CALL_START')).toMatchObject([{ toolCallName: 'get_weather' }])
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(1)
+    expect(textOf(events)).toContain('city is Oslo')
+  },
+  approval(events) {
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toEqual([])
+    expect(events.at(-1)).toMatchObject({
+      outcome: { type: 'interrupt', interrupts: [{ message: 'Book a table for 2 at Maaemo?' }] },
+    })
+  },
+  'shared-state'(events) {
+    const shoppingList = ['Milk', 'Bread', 'Eggs']
+    expect(ofType(events, 'STATE_DELTA')).toMatchObject([
+      { delta: [{ op: 'add', path: '/shoppingList', value: shoppingList }] },
+    ])
+    expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { shoppingList } })
+  },
+}
+
+test('each agent says what it is and what to ask it, and chat comes first', async () => {
+  const { agents } = (await get('/agents')) as Listed
+  expect(agents.map(({ name }) => name)).toEqual(names)
+  for (const { description, examples } of agents) {
+    expect(description).not.toBe('')
+    expect(examples.length).toBeGreaterThan(1)
+    expect(demo.printed).toContain(JSON.stringify(examples[0]))
+  }
+})
+
+describe.each(names)('%s', (name) => {
+  test('shows its point to the line that is printed for curl, time and again', async () => {
+    const events = await post(line(name))
+    points[name](events)
+    const again = await post(line(name))
+    expect(again.length).toBeGreaterThan(2)
+    expect(again.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  })
+
+  test('shows its point to the client of AG-UI', async () => {
+    const { client, say, events } = talkTo(name)
+    const { agents } = (await get('/agents')) as Listed
+    await say(agents.find((agent) => agent.name === name)?.examples[0] ?? '')
+    points[name](events)
+    expect(client.pendingInterrupts).toHaveLength(name === 'approval' ? 1 : 0)
+  })
+})
+
+/** A client of AG-UI, whose streams are linted. */
+function talkTo(name: Name, threadId = `client-${name}`) {
+  const client = new HttpAgent({ url: `${demo.url}/agents/${name}/run`, threadId })
+  const events: AgUiEvent[] = []
+  let count = 0
+  const go = async (fields: Parameters<HttpAgent['runAgent']>[0]) => {
+    const { messages, state } = client
+    const runId = `client-run-${++count}`
+    const seen: AgUiEvent[] = []
+    await client.runAgent(
+      { runId, ...fields },
+      { onEvent: ({ event }) => void seen.push(event as AgUiEvent) },
+    )
+    const input = {
+      protocolVersion: '1.0',
+      threadId,
+      runId,
+      messages,
+      state,
+      tools: [],
+      context: [],
+      ...fields,
+    }
+    assertValidStream(seen, { input })
+    events.push(...seen)
+  }
+  const say = (content: string) => {
+    client.addMessage({ id: `said-${++count}`, role: 'user', content })
+    return go({})
+  }
+  return { client, events, go, say }
+}
+
+test('the state is kept from run to run, and the client has it', async () => {
+  const { client, say } = talkTo('shared-state', 'shopping')
+  await say('Add Milk, Bread and Eggs to my shopping list.')
+  await say('Remove Bread from my shopping list.')
+  expect(client.state).toEqual({ shoppingList: ['Milk', 'Eggs'] })
+  expect(await get('/agents/shared-state/state_snapshot/shopping')).toMatchObject({ snapshot: client.state })
+})
+
+test.each([
+  [true, 'The table is booked.'],
+  [false, 'Nothing is booked: the guest does not want it.'],
+])('the client of AG-UI answers the question with approved: %s', async (approved, expected) => {
+  const { client, say, go } = talkTo('approval', `table-${approved}`)
+  await say('Reserve a table for five at Noma.')
+  const [question] = client.pendingInterrupts
+  expect(question?.message).toBe('Book a table for 5 at Noma?')
+  await go({ resume: [{ interruptId: question?.id ?? '', status: 'resolved', payload: { approved } }] })
+  expect(client.pendingInterrupts).toEqual([])
+  expect(client.messages.find(({ role }) => role === 'tool')).toMatchObject({ content: expected })
+})
+
+test('a question and its thread outlive the process, and the printed line answers it', async () => {
+  const question = (await post(line('approval'))).at(-1)
+  if (question?.type !== 'RUN_FINISHED' || question.outcome?.type !== 'interrupt')
+    throw new Error('It does not ask.')
+  expect(await demo.stop()).toBe(0)
+  demo = await startDemo({ folder })
+  expect(await get('/agents/chat/thread/list')).toMatchObject({
+    threads: expect.arrayContaining([
+      expect.objectContaining({ threadId: 'demo', title: 'Tell me a story.', status: 'idle' }),
+    ]) as unknown,
+  })
+  expect(await get('/agents/approval/thread/list?limit=1')).toMatchObject({
+    threads: [{ threadId: 'demo', status: 'interrupted' }],
+  })
+  const { url, body } = line('approval', 1)
+  const [{ id } = { id: '' }] = question.outcome.interrupts
+  const events = await post({ url, body: body.replace('QUESTION', id) })
+  expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'The table is booked.' }])
+  expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+})
+
+describe('the command', () => {
+  test('tells how it is used', async () => {
+    const { code, output } = await runStart({ folder, args: ['--help'] })
+    expect(code).toBe(0)
+    expect(output).toMatch(/--port[\s\S]*PORT[\s\S]*MILLRACE_DIR/)
+  })
+
+  test('takes the port of the environment, and says when it is in use', async () => {
+    const { port } = new URL(demo.url)
+    const { code, output } = await runStart({ folder, env: { PORT: port } })
+    expect(code).toBe(1)
+    expect(output).toContain(`Cannot start: Port ${port} of 127.0.0.1 is in use.`)
+    expect(output).not.toContain('    at ')
+  })
+
+  test('says in one line when its folder cannot be used', async () => {
+    const file = join(folder, 'a-file')
+    writeFileSync(file, '')
+    const { code, output } = await runStart({ folder: join(file, 'below'), args: ['--port', '0'] })
+    expect(code).toBe(1)
+    expect(output.trim().split('\n').at(-1)).toMatch(
+      /^Cannot start: The SQLite store cannot be used: .*a-file/,
+    )
+  })
+
+  test.each([['--port', 'x'], ['--port', '65536'], ['--prot', '1'], ['4112']])(
+    'refuses %s %s',
+    async (...args) => {
+      const { code, output } = await runStart({ folder, args })
+      expect(code).toBe(1)
+      expect(output).toMatch(/^Cannot start: .*\(npm start -- --help\)\n$/)
+    },
+  )
+})
