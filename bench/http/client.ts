@@ -59,7 +59,7 @@ export async function readStream(port: number, { path, body }: StreamRequest): P
   if (!response.ok || !response.body) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   const events: AgUiEvent[] = []
   for await (const frame of decodeSse(response.body)) {
-    if (frame.type === 'malformed') throw new Error(`${path}: ${frame.data}`)
+    if (frame.kind === 'malformed') throw new Error(`${path}: ${frame.data}`)
     events.push(frame.event as AgUiEvent)
   }
   return events

@@ -108,7 +108,8 @@ export async function paced(child: Child): Promise<Paced> {
   const pattern = /"delta":"(\d+)"/g
   const onBytes = (bytes: Buffer): void => {
     const now = monotonicMicros()
-    for (const [, said] of bytes.latin1Slice().matchAll(pattern)) delays.push((now - Number(said)) / 1000)
+    for (const [, said] of bytes.toString('latin1').matchAll(pattern))
+      delays.push((now - Number(said)) / 1000)
   }
   const open = await Promise.all(
     Array.from({ length: pacedStreams }, () =>

@@ -88,17 +88,27 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
 }
 
 /** Runs an agent in its place. Its questions are its control, however they came up. */
-export async function* runInPlace(
-  agent: Agent,
-  { ctx, asker }: AgentPlace,
-): AsyncGenerator<AgentEvent, Control> {
-  let end: WorkEnd<Control>
-  try {
-    end = { value: yield* agent.run(ctx) }
-  } catch (error) {
-    end = { error }
+export function runInPlace(agent: Agent, { ctx, asker }: AgentPlace): AsyncGenerator<AgentEvent, Control> {
+  let source: AsyncGenerator<AgentEvent, Control> | undefined
+  const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => ({
+    done: true,
+    value: afterWork(asker, how),
+  })
+  // Not a generator around the agent's: that would cost every event several turns of the microtask queue.
+  return {
+    next() {
+      source ??= agent.run(ctx)
+      return source.next().then(
+        (step) => (step.done === true ? end({ value: step.value }) : step),
+        (error: unknown) => end({ error }),
+      )
+    },
+    return: async (value) => source?.return(value) ?? { done: true, value: await value },
+    throw: async (error) => (source ??= agent.run(ctx)).throw(error),
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
-  return afterWork(asker, end)
 }
 
 interface Delegation {

@@ -37,31 +37,54 @@ const routes: readonly Route[] = [
 export interface AppOptions extends Pick<ServerOptions, 'basePath' | 'cors'> {
   readonly server: RouteContext
   readonly identify: Identify
+  readonly checkHost: (request: Request) => void
 }
 
 /** All routes of a server. */
 export function createApp(options: AppOptions): Hono<{ Bindings: NodeBindings }> {
   const { server, basePath = '', cors: allowed } = options
   const app = new Hono<{ Bindings: NodeBindings }>()
-  app.onError((error) => {
+  const refuse = (error: unknown, route: string, method: string): Response => {
     const { status, headers, body } = toErrorResponse(error)
     if (status >= 500) server.log.error({ err: error }, 'a request failed')
+    server.metrics.request({ route, method, status })
     return new Response(body, { status, headers })
-  })
-  app.notFound(() => {
-    throw new MillraceError('NOT_FOUND', 'There is nothing at this address. GET /agents lists the agents.')
-  })
-  if (allowed) app.use(cors({ origin: allowed.origins === '*' ? '*' : [...allowed.origins] }))
-  for (const { method, path, handle } of endpoints(options)) {
-    const counted = async (c: AppContext): Promise<Response> => {
-      const response = await handle(c)
-      server.metrics.request({ route: path, method, status: response.status })
-      return response
-    }
-    app.on(method, basePath + path, counted)
   }
-  refuseOtherMethods(app, endpoints(options), basePath)
+  app.onError((error, c) => refuse(error, 'other', c.req.method))
+  app.notFound((c) => refuse(nothingHere(), 'other', c.req.method))
+  if (allowed) app.use(cors({ origin: allowed.origins === '*' ? '*' : [...allowed.origins] }))
+  app.use(async (c, next) => {
+    checkPath(c.req.url)
+    await next()
+  })
+  const known = endpoints(options)
+  for (const { method, path, handle } of known) {
+    app.on(method, basePath + path, async (c) => {
+      try {
+        const response = await handle(c)
+        server.metrics.request({ route: path, method, status: response.status })
+        return response
+      } catch (error) {
+        return refuse(error, path, method)
+      }
+    })
+  }
+  refuseOtherMethods(app, known, basePath)
   return app
+}
+
+function nothingHere(): MillraceError {
+  return new MillraceError('NOT_FOUND', 'There is nothing at this address. GET /agents lists the agents.')
+}
+
+/** Hono leaves what is badly encoded as it is. */
+function checkPath(url: string): void {
+  if (!url.includes('%')) return
+  try {
+    decodeURIComponent(new URL(url).pathname)
+  } catch {
+    throw new MillraceError('INVALID_INPUT', 'The path is badly encoded.')
+  }
 }
 
 interface Endpoint {
@@ -70,11 +93,14 @@ interface Endpoint {
   readonly handle: (c: AppContext) => Promise<Response>
 }
 
-function endpoints({ server, identify }: AppOptions): readonly Endpoint[] {
+function endpoints({ server, identify, checkHost }: AppOptions): readonly Endpoint[] {
   const [first] = server.agents.values()
   const open = (path: string, handle: () => Response | Promise<Response>): Endpoint => ({
     ...{ method: 'GET', path },
-    handle: async () => handle(),
+    handle: async (c) => {
+      checkHost(c.req.raw)
+      return handle()
+    },
   })
   const routed = (route: Route, path: string): Endpoint => ({
     ...{ method: route.method, path },
@@ -87,7 +113,7 @@ function endpoints({ server, identify }: AppOptions): readonly Endpoint[] {
         headers: c.res.headers,
         agent,
         owner: { app, user, agent: agent.name },
-        param: (name) => decoded(c.req.param(name)),
+        param: (name) => c.req.param(name) ?? '',
         query: (name) => c.req.query(name),
       })
     },
@@ -110,16 +136,10 @@ function endpoints({ server, identify }: AppOptions): readonly Endpoint[] {
 
 function agentOf(c: AppContext, { agents }: RouteContext, first: Agent | undefined): Agent {
   const name = c.req.param('agent')
-  const agent = name === undefined ? first : agents.get(decoded(name))
+  const agent = name === undefined ? first : agents.get(name)
   if (agent) return agent
   const known = [...agents.keys()].join(', ')
   throw new MillraceError('AGENT_NOT_FOUND', `There is no such agent. There are: ${known}.`)
-}
-
-/** A part of the path. Hono leaves what is badly encoded as it is. */
-function decoded(part: string | undefined): string {
-  if (part !== undefined && !/%(?![0-9a-f]{2})/iu.test(part)) return part
-  throw new MillraceError('INVALID_INPUT', 'The path is badly encoded.')
 }
 
 function refuseOtherMethods(

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../threads/memory.js'
 import { createApp } from './app.js'
 import { createDefaultLogger } from './default-logger.js'
 import { createHousekeeping } from './housekeeping.js'
-import { createIdentify } from './identity.js'
+import { checkHost, createIdentify } from './identity.js'
 import { defaultLimits } from './limits.js'
 import { createFlusher } from './live/flusher.js'
 import { createRegistry } from './live/registry.js'
@@ -44,7 +44,12 @@ export interface CloseOptions {
 export function createServer(options: ServerOptions): Server {
   let isClosing = false
   const server = createContext(options, () => isClosing)
-  const app = createApp({ ...options, server, identify: createIdentify(options.identify, server.limits) })
+  const app = createApp({
+    ...options,
+    server,
+    identify: createIdentify(options.identify, server.limits),
+    checkHost: options.identify ? () => undefined : checkHost,
+  })
   void recoverAll(server)
   let closing: Promise<void> | undefined
 

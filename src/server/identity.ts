@@ -14,8 +14,11 @@ const defaultApp = 'default'
  * served: a page elsewhere cannot reach it by giving its own name to our address.
  */
 export function createIdentify(identify: ServerOptions['identify'], limits: Limits): Identify {
-  if (!identify) return (request) => Promise.resolve(localUser(request))
   return async function identified(request) {
+    if (!identify) {
+      checkHost(request)
+      return { app: defaultApp, user: 'local' }
+    }
     const identity = await identify(request)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
@@ -26,9 +29,10 @@ export function createIdentify(identify: ServerOptions['identify'], limits: Limi
   }
 }
 
-function localUser(request: Request): Required<Identity> {
+/** Throws FORBIDDEN_HOST unless the request names this machine. */
+export function checkHost(request: Request): void {
   const host = request.headers.get('host') ?? new URL(request.url).host
-  if (isLoopbackHost(host)) return { app: defaultApp, user: 'local' }
+  if (isLoopbackHost(host)) return
   const message = 'Only this machine is served. Give the server an `identify` function to serve others.'
   throw new MillraceError('FORBIDDEN_HOST', message)
 }

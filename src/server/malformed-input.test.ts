@@ -120,6 +120,11 @@ describe.each(Object.entries(tables))('refused: %s', (_, table) => {
   })
 })
 
+const deepCall = {
+  id: 'call-1',
+  type: 'function',
+  function: { name: 't', arguments: '['.repeat(10_000) },
+}
 const result = { id: 'r-1', role: 'tool', content: 'done' }
 
 describe('ends in a stream', () => {
@@ -165,6 +170,13 @@ describe('ends in a stream', () => {
     [
       'only words in the name of the agent',
       inputOf({ threadId: 'bad-6', messages: [{ id: 'm', role: 'assistant', content: 'I agree' }] }),
+    ],
+    [
+      'only a call with deep arguments',
+      inputOf({
+        threadId: 'bad-8',
+        messages: [{ id: 'm', role: 'assistant', toolCalls: [deepCall] }],
+      }),
     ],
     ['no messages', inputOf({ threadId: 'bad-7', messages: [] })],
   ])('%s is left out, and nothing is run', async (_, input) => {

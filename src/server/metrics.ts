@@ -10,7 +10,7 @@ export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
  * How a run is counted at its end. Two were never at work in this process, so that no `runStarted` came before: `lost`,
  * of a process that is gone, and `nothing`, when there was nothing to do.
  */
-export type RunEnd = RunStatus | 'nothing'
+type RunEnd = RunStatus | 'nothing'
 
 /**
  * What a server counts. Every value of a label comes from a small set: agents by their names, routes by their patterns,

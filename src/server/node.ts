@@ -40,7 +40,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
     const message = `To listen on '${host}', the server must know its users: give createServer an \`identify\` function.`
     throw new MillraceError('UNAUTHENTICATED', message)
   }
-  const listener = getRequestListener((request, env) => server.fetch(request, env as object), {
+  const listener = getRequestListener((request, env) => server.fetch(request, env), {
     overrideGlobalObjects: false,
   })
   const http = createHttpServer((incoming, outgoing) => void listener(incoming, outgoing))

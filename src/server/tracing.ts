@@ -19,7 +19,7 @@ export interface RunSpanOptions {
 }
 
 /** How a run ended. Nothing that was said goes into a span: of an error, only the code. */
-export interface RunSpanEnd {
+interface RunSpanEnd {
   readonly status: string
   readonly error?: { readonly code: string }
   readonly usage?: readonly TokenUsage[]

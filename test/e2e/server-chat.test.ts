@@ -155,8 +155,16 @@ describe.each(clientVersions)('a chat with the client $version', ({ Client }) =>
       'tool: rain in Oslo',
       'assistant: Rain, Ada.',
     ])
-    const byId = (messages: typeof stored) => messages.toSorted((a, b) => a.id.localeCompare(b.id))
-    expect(byId(second.client.messages)).toEqual(byId(stored))
+  })
+
+  it('keeps the messages of a fresh client in the order they were said in', async () => {
+    const { served } = await serveModel(['Hello Ada.', 'Rain, Ada.', 'Bye.'])
+    await served.talk({ Client }).say('I am Ada.')
+    const fresh = served.talk({ Client })
+    await fresh.say('Weather?')
+    const lines = ['user: I am Ada.', 'assistant: Hello Ada.', 'user: Weather?', 'assistant: Rain, Ada.']
+    expect(linesOf(fresh.client.messages)).toEqual(lines)
+    expect(types(await fresh.say('Bye.'))).not.toContain('MESSAGES_SNAPSHOT')
   })
 })
 

@@ -33,10 +33,11 @@ async function get(path: string): Promise<unknown> {
   return (await fetch(demo.url + path)).json()
 }
 
-function line(agent: Name, index = 0): CurlLine {
+/** A line that is printed for an agent: the first asks, the second answers. */
+function line(agent: Name, { index = 0, thread = 'demo' } = {}): CurlLine {
   const found = postsIn(demo.printed, agent)[index]
   if (!found) throw new Error(`Nothing is printed for ${agent}:\n${demo.printed}`)
-  return found
+  return { ...found, body: found.body.replace('"threadId":"demo"', `"threadId":"${thread}"`) }
 }
 
 function textOf(events: readonly AgUiEvent[]): string {
@@ -82,12 +83,8 @@ test('each agent says what it is and what to ask it, and chat comes first', asyn
 })
 
 describe.each(names)('%s', (name) => {
-  test('shows its point to the line that is printed for curl, time and again', async () => {
-    const events = await post(line(name))
-    points[name](events)
-    const again = await post(line(name))
-    expect(again.length).toBeGreaterThan(2)
-    expect(again.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  test('shows its point to the line that is printed for curl', async () => {
+    points[name](await post(line(name)))
   })
 
   test('shows its point to the client of AG-UI', async () => {
@@ -105,24 +102,16 @@ function talkTo(name: Name, threadId = `client-${name}`) {
   const events: AgUiEvent[] = []
   let count = 0
   const go = async (fields: Parameters<HttpAgent['runAgent']>[0]) => {
-    const { messages, state } = client
+    const messages = [...client.messages]
+    const state = client.state as unknown
     const runId = `client-run-${++count}`
     const seen: AgUiEvent[] = []
     await client.runAgent(
       { runId, ...fields },
       { onEvent: ({ event }) => void seen.push(event as AgUiEvent) },
     )
-    const input = {
-      protocolVersion: '1.0',
-      threadId,
-      runId,
-      messages,
-      state,
-      tools: [],
-      context: [],
-      ...fields,
-    }
-    assertValidStream(seen, { input })
+    const input = { protocolVersion: '1.0', threadId, runId, messages, state }
+    assertValidStream(seen, { input: { ...input, ...fields } })
     events.push(...seen)
   }
   const say = (content: string) => {
@@ -132,12 +121,21 @@ function talkTo(name: Name, threadId = `client-${name}`) {
   return { client, events, go, say }
 }
 
+test('the line that is printed for curl can be used again', async () => {
+  points.tools(await post(line('tools', { thread: 'again' })))
+  points.tools(await post(line('tools', { thread: 'again' })))
+  expect(await get('/agents/tools/thread/list?limit=1')).toMatchObject({
+    threads: [{ threadId: 'again', messageCount: 10 }],
+  })
+})
+
 test('the state is kept from run to run, and the client has it', async () => {
   const { client, say } = talkTo('shared-state', 'shopping')
   await say('Add Milk, Bread and Eggs to my shopping list.')
   await say('Remove Bread from my shopping list.')
-  expect(client.state).toEqual({ shoppingList: ['Milk', 'Eggs'] })
-  expect(await get('/agents/shared-state/state_snapshot/shopping')).toMatchObject({ snapshot: client.state })
+  const snapshot = { shoppingList: ['Milk', 'Eggs'] }
+  expect(client.state).toEqual(snapshot)
+  expect(await get('/agents/shared-state/state_snapshot/shopping')).toMatchObject({ snapshot })
 })
 
 test.each([
@@ -154,24 +152,28 @@ test.each([
 })
 
 test('a question and its thread outlive the process, and the printed line answers it', async () => {
-  const question = (await post(line('approval'))).at(-1)
-  if (question?.type !== 'RUN_FINISHED' || question.outcome?.type !== 'interrupt')
-    throw new Error('It does not ask.')
+  const thread = 'outlives'
+  const end = (await post(line('approval', { thread }))).at(-1)
+  const questions =
+    end?.type === 'RUN_FINISHED' && end.outcome?.type === 'interrupt' && end.outcome.interrupts
+  expect(questions).toHaveLength(1)
+
   expect(await demo.stop()).toBe(0)
   demo = await startDemo({ folder })
-  expect(await get('/agents/chat/thread/list')).toMatchObject({
-    threads: expect.arrayContaining([
-      expect.objectContaining({ threadId: 'demo', title: 'Tell me a story.', status: 'idle' }),
-    ]) as unknown,
-  })
   expect(await get('/agents/approval/thread/list?limit=1')).toMatchObject({
-    threads: [{ threadId: 'demo', status: 'interrupted' }],
+    threads: [{ threadId: thread, title: 'Book a table for 2 at Maaemo.', status: 'interrupted' }],
   })
-  const { url, body } = line('approval', 1)
-  const [{ id } = { id: '' }] = question.outcome.interrupts
+  const { url, body } = line('approval', { index: 1, thread })
+  const [{ id } = { id: '' }] = questions || []
   const events = await post({ url, body: body.replace('QUESTION', id) })
   expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'The table is booked.' }])
   expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+})
+
+test('it can be watched', async () => {
+  expect(await get('/healthz')).toEqual({ status: 'ok' })
+  expect(await get('/readyz')).toEqual({ status: 'ready' })
+  expect(await (await fetch(`${demo.url}/metrics`)).text()).toContain('millrace_')
 })
 
 describe('the command', () => {
@@ -199,9 +201,9 @@ describe('the command', () => {
     )
   })
 
-  test.each([['--port', 'x'], ['--port', '65536'], ['--prot', '1'], ['4112']])(
-    'refuses %s %s',
-    async (...args) => {
+  test.each([[['--port', 'x']], [['--port', '65536']], [['--prot', '1']], [['4112']]])(
+    'refuses %j in one line',
+    async (args) => {
       const { code, output } = await runStart({ folder, args })
       expect(code).toBe(1)
       expect(output).toMatch(/^Cannot start: .*\(npm start -- --help\)\n$/)

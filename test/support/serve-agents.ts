@@ -11,13 +11,13 @@ import { serve, type Serving } from '../../src/server/node.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { createSqliteStore } from '../../src/threads/sqlite.js'
 
-/** The generations of the real client that a server has to serve. */
-export const clientVersions = [
-  { version: '1.0', Client: HttpAgent },
-  { version: '0.0.59', Client: OldHttpAgent },
-] as const
+export type ClientClass = typeof HttpAgent
 
-export type ClientClass = (typeof clientVersions)[number]['Client']
+/** The generations of the real client that a server has to serve. The older has the same members, typed more loosely. */
+export const clientVersions: readonly { readonly version: string; readonly Client: ClientClass }[] = [
+  { version: '1.0', Client: HttpAgent },
+  { version: '0.0.59', Client: OldHttpAgent as unknown as ClientClass },
+]
 
 /** A stream of the server as it came over the socket. */
 export interface RecordedStream {
@@ -183,7 +183,7 @@ export interface TalkOptions {
 export type RunParameters = NonNullable<Parameters<HttpAgent['runAgent']>[0]>
 
 export interface Talk {
-  readonly client: InstanceType<ClientClass>
+  readonly client: HttpAgent
   /** The streams so far. */
   readonly streams: readonly RecordedStream[]
   /** Adds a user message and runs. Gives the events. */

@@ -1,3 +1,5 @@
+import { afterPromises } from './turn.js'
+
 /** Wakes those who wait for something new, once for all that comes in the same turn. */
 export interface Bell {
   /** `now` wakes them at once. */
@@ -5,12 +7,6 @@ export interface Bell {
   /** Resolves at the next ring. */
   heard(): Promise<void>
 }
-
-// Behind the promises that are ready: what they bring is heard together. Elsewhere a timer comes closest.
-const afterPromises: (callback: () => void) => void =
-  typeof process === 'object' && typeof process.nextTick === 'function'
-    ? process.nextTick
-    : (callback) => setTimeout(callback, 0)
 
 /** `onRing` is called first, whether anybody waits or not. */
 export function createBell(onRing: () => void): Bell {

@@ -1,20 +1,21 @@
 import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
-import { createBell } from './bell.js'
+import type { LogBatch } from '../../threads/thread.js'
+import { createBell, type Bell } from './bell.js'
+import { createTail, type FeedEntry, type Tail } from './tail.js'
+import { nextTurn } from './turn.js'
 
-/** An event of a run, numbered, with its JSON written once for all who read it. */
-export interface FeedEntry extends LogEntry {
-  readonly event: AgUiEvent
-}
+/** An entry of a run. One that comes from the log has only its JSON. */
+export type Entry = LogEntry & Partial<FeedEntry>
 
-/** An entry that may come from the log, where only its JSON is. */
-export type Entry = LogEntry & { readonly event?: AgUiEvent }
+/** Events that follow each other, as the log takes them. */
+export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>
 
 export interface FeedOptions {
   readonly firstSeq: number
   /** Writes events to the log. */
-  readonly append: (entries: readonly FeedEntry[]) => Promise<void>
+  readonly append: (batch: FeedBatch) => Promise<void>
   /** Reads events from the log. */
   readonly read: (after: number, limit: number) => Promise<readonly LogEntry[]>
   /** Asks for a call of `flush`, not at once but soon. */
@@ -29,13 +30,12 @@ export interface FeedOptions {
  */
 export interface Feed {
   readonly nextSeq: number
-  readonly isClosed: boolean
   /** Shows an event. Gives a promise when it is time to let others have a turn. */
   push(event: AgUiEvent): Promise<void> | undefined
   /** Shows an event when it, and all before it, are safe in the log. */
   pushSafely(event: AgUiEvent): Promise<void>
   /** Takes the last event without showing it, and gives all that the log does not have yet. */
-  seal(event: AgUiEvent): Promise<readonly FeedEntry[]>
+  seal(event: AgUiEvent): Promise<FeedBatch>
   /** Shows what `seal` has taken, and ends. `instead` takes the place of the last event. */
   close(instead?: AgUiEvent): void
   /** Writes to the log what it does not have yet. */
@@ -51,131 +51,109 @@ const chunkBytes = 16 * 1024
 const readAtOnce = 1000
 
 export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: FeedOptions): Feed {
-  const bell = createBell(() => (announced = shown))
-  /** What is at hand: the entries from `start` on. */
-  let tail: FeedEntry[] = []
-  let start = firstSeq
-  let bytes = 0
-  /** Entries before these numbers may be shown, are announced to those who follow, and are logged. */
-  let shown = firstSeq
-  let announced = firstSeq
+  const tail = createTail(firstSeq)
+  const progress = { shown: firstSeq, announced: firstSeq, isClosed: false }
+  const bell = createBell(() => (progress.announced = progress.shown))
   let logged = firstSeq
   let sinceTurn = 0
   let sinceChunk = 0
-  let isClosed = false
   let writing: Promise<void> = Promise.resolve()
 
-  const next = (): number => start + tail.length
-
-  const take = (event: AgUiEvent): void => {
-    const json = JSON.stringify(event)
-    tail.push({ seq: next(), json, event })
-    bytes += json.length
-    sinceTurn += json.length
-    sinceChunk += json.length
-  }
-
   const show = (): void => {
-    shown = next()
+    progress.shown = tail.next
     const isFull = sinceChunk > chunkBytes
     if (isFull) sinceChunk = 0
-    bell.ring(isFull || isClosed)
+    bell.ring(isFull || progress.isClosed)
   }
-
-  /** What is safe in the log and exceeds the buffer is no longer kept at hand. */
-  const trim = (): void => {
-    let drop = 0
-    for (; bytes > bufferBytes && start + drop < Math.min(logged, announced); drop++)
-      bytes -= tail[drop]?.json.length ?? 0
-    tail = drop === 0 ? tail : tail.slice(drop)
-    start += drop
-  }
-
+  const unlogged = (): FeedBatch => ({
+    firstSeq: logged,
+    lines: tail.slice(logged, tail.next).map(({ json }) => json),
+  })
   const write = async (): Promise<void> => {
-    const entries = tail.slice(logged - start)
-    if (entries.length === 0) return
-    await append(entries)
-    logged += entries.length
-    trim()
+    const batch = unlogged()
+    if (batch.lines.length === 0) return
+    await append(batch)
+    logged += batch.lines.length
+    tail.trim(bufferBytes, Math.min(logged, progress.announced))
   }
-
   const flush = (): Promise<void> => {
-    // One after the other: a failed write is tried again with the next.
+    // One after the other: what could not be written is tried again with the next.
     writing = writing.then(write, write)
     return writing
   }
 
   return {
     get nextSeq() {
-      return next()
-    },
-    get isClosed() {
-      return isClosed
+      return tail.next
     },
     push(event) {
-      take(event)
+      const bytes = tail.push(event)
+      sinceTurn += bytes
+      sinceChunk += bytes
       show()
       flushSoon()
       if (sinceTurn < turnBytes) return undefined
       sinceTurn = 0
-      return turn()
+      return nextTurn()
     },
     async pushSafely(event) {
-      take(event)
+      tail.push(event)
       await flush()
       show()
     },
     async seal(event) {
-      take(event)
+      tail.push(event)
       await writing.catch(ignore)
-      return tail.slice(logged - start)
+      return unlogged()
     },
     close(instead) {
-      if (instead) {
-        tail.pop()
-        take(instead)
-      }
-      isClosed = true
+      if (instead) tail.replaceLast(instead)
+      progress.isClosed = true
       // Committed with the end, or lost with it.
-      logged = next()
+      logged = tail.next
       show()
     },
     flush,
-    async *follow(after, signal) {
-      let cursor = after
-      const leave = (): void => bell.ring(true)
-      signal.addEventListener('abort', leave)
-      try {
-        while (!signal.aborted) {
-          if (cursor + 1 < start) {
-            const entries = await read(cursor, readAtOnce)
-            const last = entries.at(-1)
-            if (last === undefined)
-              throw new MillraceError('STORE_ERROR', 'The log lacks events of a run at work.')
-            cursor = last.seq
-            yield entries
-          } else if (cursor + 1 < announced) {
-            const entries = tail.slice(cursor + 1 - start, announced - start)
-            cursor = announced - 1
-            yield entries
-          } else if (isClosed) return
-          else await bell.heard()
-        }
-      } finally {
-        signal.removeEventListener('abort', leave)
-      }
-    },
+    follow: (after, signal) => follow({ tail, progress, bell, read }, after, signal),
+  }
+}
+
+interface Followed {
+  readonly tail: Tail
+  readonly progress: { readonly announced: number; readonly isClosed: boolean }
+  readonly bell: Bell
+  readonly read: FeedOptions['read']
+}
+
+async function* follow(
+  { tail, progress, bell, read }: Followed,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Entry[], void> {
+  let next = after + 1
+  const leave = (): void => bell.ring(true)
+  signal.addEventListener('abort', leave)
+  try {
+    while (!signal.aborted) {
+      if (next < tail.start) {
+        const entries = await read(next - 1, readAtOnce)
+        const last = entries.at(-1)
+        if (last === undefined)
+          throw new MillraceError('STORE_ERROR', 'The log lacks events of a run at work.')
+        next = last.seq + 1
+        yield entries
+      } else if (next < progress.announced) {
+        const entries = tail.slice(next, progress.announced)
+        next = progress.announced
+        yield entries
+      } else if (progress.isClosed) return
+      else await bell.heard()
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
   }
 }
 
 function ignore(): void {
   // What could not be written is given out again.
-}
-
-/** Lets timers and sockets have a turn. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve)
-    else setTimeout(resolve, 0)
-  })
 }

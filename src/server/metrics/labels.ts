@@ -18,13 +18,13 @@ export function heading({ name, help }: MetricInfo, type: 'counter' | 'gauge' | 
   return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`
 }
 
-/** One sample. `labels` is as `labelText` gives it. */
+/** One sample. `labels` is what stands between the braces. */
 export function sample(name: string, labels: string, value: number): string {
   return `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`
 }
 
-/** What stands between the braces. */
-export function labelText(names: readonly string[], values: readonly string[]): string {
+/** Label names and values as they are written. */
+function labelText(names: readonly string[], values: readonly string[]): string {
   return names.map((name, index) => `${name}="${escapeValue(values[index] ?? '')}"`).join(',')
 }
 

@@ -11,6 +11,7 @@ import type { LogEntry, LogPosition } from '../../threads/store.js'
 import type { Thread, ThreadKey } from '../../threads/thread.js'
 import { checkId } from '../check-input.js'
 import type { ServerContext } from '../context.js'
+import type { Limits } from '../limits.js'
 import type { LiveRun } from '../live/live-run.js'
 import { settledThread } from '../run/recover-run.js'
 import type { Batch } from '../stream/batch.js'
@@ -30,17 +31,14 @@ export const connectRoute: Route = {
     const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
     const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
     const key = { ...request.owner, thread: threadId }
-    const position = positionIn(request.request.headers.get('last-event-id'))
+    const position = positionIn(request.request.headers.get('last-event-id'), server.limits)
     const thread = await settledThread(server, key)
     const live = server.registry.get(key)
     if (!thread && !live) throw unknownThread(key)
     const wanted = position?.runId ?? runId
     const isKnown = wanted === undefined || wanted === live?.runId || wanted === thread?.run?.runId
     if (!isKnown && position === undefined)
-      throw new MillraceError(
-        'RUN_NOT_FOUND',
-        `Thread '${threadId}' has no run '${String(wanted)}' any more.`,
-      )
+      throw new MillraceError('RUN_NOT_FOUND', `Thread '${threadId}' has no run '${wanted}' any more.`)
     const from = isKnown ? position : undefined
     const source = (gone: AbortSignal) => batches({ server, key, thread, live, from, gone })
     return replyWithStream(server, request, { peer, source })
@@ -57,7 +55,7 @@ interface Connection {
 }
 
 async function* batches(connection: Connection): AsyncGenerator<Batch> {
-  const { server, key, thread, live, from, gone } = connection
+  const { server, thread, live, from, gone } = connection
   if (live && (from === undefined || from.runId === live.runId)) {
     for await (const batch of followLive(live, from, gone)) yield batch
     return
@@ -67,7 +65,7 @@ async function* batches(connection: Connection): AsyncGenerator<Batch> {
     for await (const batch of followElsewhere(connection, thread)) yield batch
   } else if (run && from) {
     const position = { runId: run.runId, after: from.seq }
-    for await (const entries of followLog(server, key, position, gone)) yield { runId: run.runId, entries }
+    for await (const entries of followLog(connection, position)) yield { runId: run.runId, entries }
   } else if (thread) yield { events: hydrated(thread, server) }
 }
 
@@ -88,15 +86,15 @@ async function* followLive(
 }
 
 /** A run of another process: its log is all there is to see of it. */
-async function* followElsewhere({ server, key, gone }: Connection, thread: Thread): AsyncGenerator<Batch> {
+async function* followElsewhere(connection: Connection, thread: Thread): AsyncGenerator<Batch> {
   const { runId, nextSeq, start } = thread.run ?? { runId: '', nextSeq: 0 }
   const messages = [
     ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
     ...(start?.append ?? []),
   ]
-  const state = server.stateRules.visible(start ? start.state : thread.state)
+  const state = connection.server.stateRules.visible(start ? start.state : thread.state)
   let isNew = true
-  for await (const entries of followLog(server, key, { runId, after: nextSeq - 1 }, gone)) {
+  for await (const entries of followLog(connection, { runId, after: nextSeq - 1 })) {
     for (const batch of isNew ? withBeginning({ runId, entries }, { messages, state }) : [{ runId, entries }])
       yield batch
     isNew = false
@@ -129,10 +127,8 @@ const readAtOnce = 1000
 
 /** The events of a run as they stand in the log, until its end. */
 async function* followLog(
-  server: ServerContext,
-  key: ThreadKey,
+  { server, key, gone }: Connection,
   position: LogPosition,
-  gone: AbortSignal,
 ): AsyncGenerator<readonly LogEntry[]> {
   const { store } = server
   let { after } = position
@@ -174,10 +170,11 @@ function hydrated(thread: Thread, { stateRules, newId }: ServerContext): AgUiEve
   return events
 }
 
-function positionIn(header: string | null): EventPosition | undefined {
+function positionIn(header: string | null, limits: Limits): EventPosition | undefined {
   if (header === null || header === '') return undefined
   const position = parseEventId(header)
   if (!position)
     throw new MillraceError('INVALID_INPUT', 'Last-Event-ID: this is no event id of this server.')
+  checkId(position.runId, 'Last-Event-ID', limits)
   return position
 }

@@ -1,6 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/thread.js'
+import { checkId } from '../check-input.js'
 import { patchState } from '../turn/patch-state.js'
 import { recoverThread, settledThread } from '../run/recover-run.js'
 import { takeLease } from '../run/take-lease.js'
@@ -23,7 +24,8 @@ export const messagesRoute: Route = {
     const { messages } = await threadOf(server, request)
     const limit = limitIn(request.query('limit'))
     const before = request.query('before')
-    const end = before === undefined ? messages.length : positionOf(messages, before)
+    const end =
+      before === undefined ? messages.length : positionOf(messages, checkId(before, 'before', server.limits))
     const start = limit === undefined ? 0 : Math.max(0, end - limit)
     const [oldest] = messages.slice(start, end)
     return json({

@@ -25,15 +25,13 @@ export function keepLease({ server, lease, onLost }: KeepLeaseOptions): () => vo
     const asked = clock.now()
     try {
       const isOurs = await store.leases.renew(lease, leaseMs)
-      if (isOver) return
-      if (!isOurs) return lost()
-      validUntil = asked + leaseMs
+      validUntil = isOurs ? asked + leaseMs : -Infinity
     } catch (error) {
-      if (isOver) return
       server.log.warn({ ...lease.key, err: error }, 'a lease could not be renewed')
-      if (clock.now() >= validUntil) return lost()
     }
-    schedule()
+    if (isOver) return
+    if (clock.now() >= validUntil) lost()
+    else schedule()
   }
   const schedule = (): void => {
     cancel = clock.schedule(leaseMs / 3, () => void renew())

@@ -40,5 +40,7 @@ export function titleOf(messages: readonly Message[]): string {
       ? content
       : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ')
   const line = text.replace(/\s+/gu, ' ').trim()
-  return line.length <= titleLength ? line : `${[...line.slice(0, titleLength)].slice(0, -1).join('')}…`
+  return line.length <= titleLength
+    ? line
+    : `${line.slice(0, titleLength - 1).replace(/\p{Surrogate}$/u, '')}…`
 }

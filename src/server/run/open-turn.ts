@@ -1,5 +1,4 @@
 import type { Agent } from '../../agents/index.js'
-import { MillraceError } from '../../core/errors.js'
 import { createRunStream, type AgUiEvent, type RunInput } from '../../protocol/index.js'
 import type { Lease } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
@@ -7,8 +6,10 @@ import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import type { LiveRun } from '../live/live-run.js'
 import { planTurn, type TurnPlan } from '../turn/plan-turn.js'
+import type { StateRulesHandle } from '../turn/state-rules.js'
 import { callHook } from './call-hook.js'
 import { conductRun } from './conduct-run.js'
+import { createHolds, type Holds } from './holds.js'
 import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
 import { recoverThread } from './recover-run.js'
@@ -37,28 +38,17 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   const { key, input, signal } = request
   const controller = new AbortController()
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
+  const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
   await callHook('inputRecord', () => hooks.inputRecord?.(input, info))
-  const unlock = await callHook('lock', () => hooks.lock?.(info))
-  const held: { lease?: Lease; leave?: () => void } = {}
-  const free = async (): Promise<void> => {
-    try {
-      held.leave?.()
-      if (held.lease) await store.leases.release(held.lease)
-      await unlock?.()
-    } catch (error) {
-      log.error({ ...key, runId: input.runId, err: error }, 'a thread could not be freed')
-    }
-  }
   try {
-    held.lease = await takeLease(server, key, signal)
-    const turn = await planned({ server, request, lease: held.lease, controller, info }, (leave) => {
-      held.leave = leave
-      return free
-    })
-    if (turn.type === 'over') await free()
+    holds.add(await callHook('lock', () => hooks.lock?.(info)))
+    const lease = await takeLease(server, key, signal)
+    holds.add(() => store.leases.release(lease))
+    const turn = await planned({ server, request, lease, controller, info, holds })
+    if (turn.type === 'over') await holds.free()
     return turn
   } catch (error) {
-    await free()
+    await holds.free()
     throw error
   }
 }
@@ -69,31 +59,33 @@ interface Leased {
   readonly lease: Lease
   readonly controller: AbortController
   readonly info: RunInfo
+  readonly holds: Holds
 }
 
-/** `onStart` is told how to give back what the run takes, and gives what frees the thread. */
-async function planned(leased: Leased, onStart: (leave: () => void) => () => Promise<void>): Promise<Turn> {
-  const { server, request, lease, info } = leased
-  const { hooks, history, stateRules } = server
+async function planned(leased: Leased): Promise<Turn> {
+  const { server, request, lease } = leased
+  const { history, stateRules } = server
   const thread = committed(await recoverThread(server, lease))
+  const input = await changedInput(leased, thread)
+  const plan = planTurn({ thread, input, history, rules: stateRules })
+  if (plan.type === 'run')
+    return { type: 'live', run: await start({ ...leased, ...{ thread, input, plan } }) }
+  if (plan.type === 'hold') await hold(leased, thread, plan)
+  return over(request.input, plan, stateRules)
+}
+
+/** What the team makes of the request. It stays the same run of the same thread. */
+async function changedInput(
+  { server, request, info }: Leased,
+  thread: Thread | undefined,
+): Promise<RunInput> {
+  const { inputChange } = server.hooks
+  if (!inputChange) return request.input
   const { interrupts = [], pendingToolCalls = [] } = thread ?? {}
   const known = { ...info, thread: { interrupts, pendingToolCalls } }
-  const { inputChange } = hooks
-  const input = inputChange
-    ? await callHook('inputChange', () => inputChange(request.input, known))
-    : request.input
-  const plan = planTurn({ thread, input, history, rules: stateRules })
-  switch (plan.type) {
-    case 'refuse':
-      return over(input, plan)
-    case 'nothing':
-      return over(input, plan)
-    case 'hold':
-      await hold(leased, thread, plan)
-      return over(input, plan)
-    case 'run':
-      return { type: 'live', run: await start({ ...leased, thread, input, plan }, onStart) }
-  }
+  const changed = await callHook('inputChange', () => inputChange(request.input, known))
+  const { threadId, runId } = request.input
+  return { ...changed, threadId, runId }
 }
 
 /** A thread that a run has begun and never committed is as good as none, but for its run. */
@@ -107,18 +99,10 @@ interface Starting extends Leased {
   readonly plan: Extract<TurnPlan, { type: 'run' }>
 }
 
-async function start(
-  starting: Starting,
-  onStart: (leave: () => void) => () => Promise<void>,
-): Promise<LiveRun> {
+async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   const { server, request, lease, thread, input, controller } = starting
   const { registry, store, clock, housekeeping, metrics, log } = server
-  const leave = registry.reserve(lease.key)
-  let run: LiveRun | undefined
-  const free = onStart(() => {
-    leave()
-    if (run) registry.remove(run)
-  })
+  holds.add(registry.reserve(lease.key))
   if (!thread) await housekeeping.makeRoom(lease.key, lease.key.thread)
   const plan = starting.plan.fork && thread ? await keepFork(server, thread, starting.plan) : starting.plan
   const record: RunRecord = {
@@ -130,8 +114,20 @@ async function start(
     start: { ...plan.change, state: plan.state, clientTools: input.tools.map(({ name }) => name) },
   }
   await store.threads.begin(lease, record)
-  run = conductRun({ ...request, server, lease, thread, input, plan, controller, record, free })
+  const order = {
+    ...request,
+    server,
+    lease,
+    thread,
+    input,
+    plan,
+    controller,
+    record,
+    free: () => holds.free(),
+  }
+  const run = conductRun(order)
   registry.add(run)
+  holds.add(() => registry.remove(run))
   metrics.runStarted({ agent: lease.key.agent })
   log.info({ ...lease.key, runId: input.runId }, 'run started')
   return run
@@ -158,10 +154,15 @@ async function hold(
 }
 
 /** The stream of a turn in which no agent has a part. */
-function over({ threadId, runId }: RunInput, plan: Exclude<TurnPlan, { type: 'run' }>): Turn {
+function over(
+  { threadId, runId }: RunInput,
+  plan: Exclude<TurnPlan, { type: 'run' }>,
+  rules: StateRulesHandle,
+): Turn {
   const events: AgUiEvent[] = []
   const stream = createRunStream({ threadId, runId, emit: (event) => events.push(event) })
-  if (plan.type === 'hold') events.push(...plan.opening)
+  if (plan.type === 'hold')
+    events.push(...plan.opening.flatMap((event) => rules.showEvent(event, plan.state) ?? []))
   if (plan.type === 'refuse') stream.fail(plan.error)
   else stream.finish({ type: 'success' })
   return { type: 'over', runId, events }

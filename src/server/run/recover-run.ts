@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
+import { createRunStream, type AgUiEvent } from '../../protocol/index.js'
 import type { Lease, LogEntry, Store } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
@@ -87,7 +87,7 @@ function replay({ thread, run, entries, messages, state }: Lost) {
   for (const { json } of entries) {
     const event = JSON.parse(json) as AgUiEvent
     if (event.type === 'RUN_STARTED' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') continue
-    stream.write(event as AgentEvent)
+    stream.write(event)
     emitted.length = 0
   }
   stream.fail(new MillraceError('RUN_LOST', lostText))

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../agents/index.js'
-import type { RunRecord, RunStatus, Thread, ThreadChange } from '../../threads/thread.js'
+import { toWireError } from '../../core/errors.js'
+import type { RunRecord, Thread, ThreadChange } from '../../threads/thread.js'
 import type { StateRulesHandle } from '../turn/state-rules.js'
 import { messageTail, openClientCalls, titleOf } from './message-tail.js'
 
@@ -9,7 +10,7 @@ export interface EndedRun {
   readonly clientTools: ReadonlySet<string>
   /** What the run has saved to be gone on from, if it did. */
   readonly saved: SavedCheckpoint | undefined
-  readonly run: Omit<RunRecord, 'status'>
+  readonly run: RunRecord
   readonly stateRules: StateRulesHandle
 }
 
@@ -32,12 +33,13 @@ export function threadChange(ended: EndedRun): ThreadChange {
     pendingToolCalls: pendingAfter(ended),
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(thread === undefined || thread.title === '' ? { title: titleOf(outcome.messages) } : {}),
-    run: { ...ended.run, status: statusOf(outcome) },
+    run: ended.run,
   }
 }
 
-export function statusOf({ type }: Outcome): Exclude<RunStatus, 'running' | 'lost'> {
-  return type
+/** What the record of a run says of its failure. */
+export function runError(outcome: Outcome): Pick<RunRecord, 'error'> {
+  return outcome.type === 'failed' ? { error: toWireError(outcome.error) } : {}
 }
 
 function interruptsAfter({ thread, outcome, saved }: EndedRun): Thread['interrupts'] {

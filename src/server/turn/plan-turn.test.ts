@@ -210,7 +210,11 @@ describe('open questions', () => {
   })
 
   it('do not take a waiting message from the client', () => {
-    expect(opening(plan({ ...asked, client: 'u2' }))).toEqual([])
+    const stored = talk(asked.stored)
+    expect(plan({ ...asked, client: 'u2' })).toMatchObject({
+      opening: [{ messages: [...stored, ...talk('u2')] }],
+    })
+    expect(opening(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
     expect(opening(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
   })
 })

@@ -103,10 +103,15 @@ function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): 
   const { messages, change } = compose(index, { cut, results, fresh })
   const knows = knowledgeOf(turn)
   const state = mergeState({ stored: thread?.state, client: input.state, knows, rules })
-  // A snapshot would take from the client what it is to send again.
-  const isLeftOut = isUnanswered && (reading.fresh.length > 0 || reading.edit !== undefined)
-  const opening = openingOf({ input, messages: isLeftOut ? undefined : messages, state, rules })
+  const shown = isUnanswered ? withWaiting(messages, reading) : messages
+  const opening = openingOf({ input, messages: shown, state, rules })
   return { messages, change, state, opening, fork: cut !== undefined }
+}
+
+/** The conversation with what the client is to send again: a snapshot without it would take it from the client. */
+function withWaiting(messages: readonly Message[], { fresh, edit }: RequestReading): readonly Message[] {
+  const edited = edit?.message
+  return [...messages.map((message) => (message.id === edited?.id ? edited : message)), ...fresh]
 }
 
 /** What goes to the end, an edited message in its place among the new ones. */

@@ -45,7 +45,7 @@ export function readRequest(
     if (position !== undefined) {
       const stored = index.messages[position]
       knowsAny = true
-      if (!isSpoken(message) || known.has(position)) continue
+      if (!stored || !isSpoken(stored) || known.has(position)) continue
       known.add(position)
       hasNewTurn = false
       if (position < (edit?.position ?? Infinity) && isEdited(stored, message))
@@ -72,8 +72,8 @@ function isDelivered({ role }: Message): boolean {
   return role === 'user' || role === 'system' || role === 'developer'
 }
 
-function isEdited(stored: Message | undefined, message: Message): boolean {
-  return stored?.role === 'user' && message.role === 'user' && !isEqual(stored.content, message.content)
+function isEdited(stored: Message, message: Message): boolean {
+  return stored.role === 'user' && message.role === 'user' && !isEqual(stored.content, message.content)
 }
 
 /** Takes the first result for each call that waits for one. Questions are answered by `resume`, not by results. */

@@ -26,8 +26,12 @@ export const bodies: readonly Refused[] = [
     ['an event stream', `data: ${goodText}\n\n`],
     ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22)],
     ['UTF-16', new Uint8Array(Buffer.from(goodText, 'utf16le'))],
-    ['ten million open brackets, as far as they are let in', '['.repeat(90_000)],
+    ['90,000 open brackets', '['.repeat(90_000)],
   ].map(([name, body]) => ({ name: name as string, body, status: 400, code: 'INVALID_JSON' })),
+  ...['/', '/connect', '/agents/echo/cancel'].map((path) => ({
+    name: `a form to ${path}`,
+    ...{ path, body: 'threadId=kept', status: 400, code: 'INVALID_JSON' },
+  })),
   { name: 'no body at all', headers: jsonType, status: 400, code: 'INVALID_JSON' },
   ...[
     'text/plain',

@@ -1,6 +1,8 @@
 import type { Refused } from './request.js'
 
-export const patches: readonly Refused[] = [
+const path = '/agents/echo/state/kept'
+
+const jsonPatches = [
   ...[
     { op: 'add', path: '/x', value: 1 },
     'text',
@@ -59,38 +61,21 @@ export const patches: readonly Refused[] = [
     ],
   ].map((patch) => ({ patch, status: 409, code: 'PATCH_CONFLICT' })),
 ]
-  .map(({ patch, ...expected }) => ({
+
+export const patches: readonly Refused[] = [
+  ...jsonPatches.map(({ patch, ...refusal }) => ({
     name: `patch ${JSON.stringify(patch).slice(0, 90)}`,
-    ...{ path: '/agents/echo/state/kept', method: 'PATCH', body: JSON.stringify(patch), ...expected },
-  }))
-  .concat([
-    {
-      name: 'a patch with a way to a prototype in a value',
-      ...{
-        path: '/state/kept',
-        method: 'PATCH',
-        body: '[{"op":"add","path":"/x","value":{"__proto__":{}}}]',
-      },
-      ...{ status: 400, code: 'INVALID_INPUT' },
-    },
-    {
-      name: 'a patch that is not JSON',
-      path: '/state/kept',
-      method: 'PATCH',
-      body: '[{',
-      status: 400,
-      code: 'INVALID_JSON',
-    },
-  ])
-  .concat(
-    ...['/connect', '/cancel'].map((path) => [
-      {
-        name: `${path}: not JSON`,
-        path,
-        method: 'POST',
-        body: 'threadId=kept',
-        status: 400,
-        code: 'INVALID_JSON',
-      },
-    ]),
-  )
+    ...{ path, method: 'PATCH', body: JSON.stringify(patch), ...refusal },
+  })),
+  {
+    name: 'a way to a prototype in a value',
+    ...{ path, method: 'PATCH', body: '[{"op":"add","path":"/x","value":{"__proto__":{}}}]' },
+    ...{ status: 400, code: 'INVALID_INPUT' },
+  },
+  { name: 'a patch that is cut off', path, method: 'PATCH', body: '[{', status: 400, code: 'INVALID_JSON' },
+  {
+    name: 'a patch of another type',
+    ...{ path, method: 'PATCH', body: '[]', headers: { 'content-type': 'text/plain' } },
+    ...{ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  },
+]

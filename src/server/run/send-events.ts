@@ -1,0 +1,59 @@
+import { MillraceError } from '../../core/errors.js'
+import { createFold, type AgUiEvent } from '../../protocol/index.js'
+import type { RunInfo } from '../hooks.js'
+import type { Feed } from '../live/feed.js'
+import type { RunOrder } from './conduct-run.js'
+import { createOutgoing } from './outgoing.js'
+
+type Send = (event: AgUiEvent) => Promise<void> | undefined
+
+/**
+ * Takes the events of a run as they come, without what is private, with what this client has to know first. Never
+ * throws: a hook that fails stops the run, and its event is sent as it was.
+ */
+export function createSender({ server, input, plan, controller }: RunOrder, feed: Feed, info: RunInfo): Send {
+  const { stateRules, hooks } = server
+  const state = createFold({ state: plan.state })
+  const isCritical = criticalEvents(new Set(input.tools.map(({ name }) => name)))
+  const outgoing = createOutgoing(hooks, info)
+
+  const push: Send = (event) => {
+    if (!isCritical(event)) return feed.push(event)
+    return feed.pushSafely(event).catch((error: unknown) => controller.abort(storeError(error)))
+  }
+  const pass: Send = (event) => {
+    if (!outgoing) return push(event)
+    return outgoing(event).then(push, (error: unknown) => {
+      controller.abort(error)
+      return push(event)
+    })
+  }
+  const send: Send = (event) => {
+    if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') return pass(event)
+    state.apply(event)
+    const shown = stateRules.showEvent(event, state.state)
+    return shown && pass(shown)
+  }
+  return (event) => {
+    if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
+    return sendAll([event, ...plan.opening], send)
+  }
+}
+
+/** What must not be forgotten once it is seen: a call that the client is going to carry out. */
+function criticalEvents(clientTools: ReadonlySet<string>): (event: AgUiEvent) => boolean {
+  const calls = new Set<string>()
+  return (event) => {
+    if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName)) calls.add(event.toolCallId)
+    return event.type === 'TOOL_CALL_END' && calls.has(event.toolCallId)
+  }
+}
+
+async function sendAll(events: readonly AgUiEvent[], send: Send): Promise<void> {
+  for (const event of events) await send(event)
+}
+
+function storeError(cause: unknown): MillraceError {
+  if (MillraceError.isInstance(cause)) return cause
+  return new MillraceError('STORE_ERROR', 'The log of the run cannot be written.', { cause })
+}
