@@ -112,7 +112,7 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
     capacity: options.bufferSize ?? 256,
     onAbandoned: () => started.cancel(),
   })
-  const { push } = buffer
+  const push = (event: AgUiEvent): Promise<void> | undefined => buffer.push(event)
   const started = startRun(agent, request, { ...options, sink: { send: push, end: push } })
   void started.result.finally(() => buffer.close())
   return {

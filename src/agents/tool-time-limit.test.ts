@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { aborted, deferred } from '../../test/support/run-agent.js'
 import { runToEnd, toolContext } from '../../test/support/tool-context.js'
 import { manualClock } from '../core/clock.js'
 import { defineTool } from './define-tool.js'
@@ -81,16 +82,28 @@ test('progress does not buy time', async () => {
   expect(await next).toMatchObject({ code: 'TOOL_ERROR' })
 })
 
-test('a cancelled run stops the tool with its own reason', async () => {
+test('a cancelled run stops the tool with its own reason, and lets it clean up', async () => {
   const run = new AbortController()
   const clock = manualClock()
-  const tool = defineTool({ ...basics, execute: () => never }, { clock })
-  const outcome = runToEnd(tool.call({}, toolContext({ signal: run.signal }))).catch(
-    (error: unknown) => error,
-  )
+  const cleaned = deferred()
+  let isOver = false
+  const execute = async (_: unknown, { signal }: ToolContext) => {
+    await aborted(signal)
+    await cleaned.promise
+    throw signal.reason
+  }
+  const tool = defineTool({ ...basics, execute }, { clock })
+  const outcome = runToEnd(tool.call({}, toolContext({ signal: run.signal }))).catch((error: unknown) => {
+    isOver = true
+    return error
+  })
   await clock.advance(0)
   const reason = new Error('cancelled')
   run.abort(reason)
+  await clock.advance(10_000)
+  expect(isOver).toBe(false)
+  expect(clock.pending).toBe(0)
+  cleaned.resolve()
   expect(await outcome).toBe(reason)
 })
 

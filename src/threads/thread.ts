@@ -61,6 +61,8 @@ export interface RunStart extends MessageChange {
   readonly state: unknown
   /** Names of the tools the client offers. */
   readonly clientTools: readonly string[]
+  /** How many events after the first only brought its client up to date. */
+  readonly opening?: number
 }
 
 /** A new end of the messages: the first `keep` stay as they are, `append` follows. */

@@ -45,7 +45,7 @@ function marker(total: number): Agent {
 
 const mark = (runId: string, n: number): string => `${runId}/${n} `
 
-async function serving(store: Store, total: number): Promise<string> {
+async function start(store: Store, total: number): Promise<string> {
   const nothing = (): void => undefined
   const server = createServer({
     agents: [marker(total)],
@@ -53,9 +53,9 @@ async function serving(store: Store, total: number): Promise<string> {
     limits: { runs: 2000, runsPerUser: 2000 },
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   })
-  const { url, close } = await serve(server, { port: 0, signals: false })
-  cleanups.push(() => close({ graceMs: 0 }))
-  return url
+  const serving = await serve(server, { port: 0, signals: false })
+  cleanups.push(() => serving.close({ graceMs: 0 }))
+  return serving.url
 }
 
 function inputOf(n: number) {
@@ -127,7 +127,7 @@ function shortened(types: readonly string[]): string {
 }
 
 async function checkStreams(store: Store, total: number): Promise<void> {
-  const url = await serving(store, total)
+  const url = await start(store, total)
   const inputs = Array.from({ length: total }, (_, n) => inputOf(n))
   const streams = await Promise.all(
     inputs.map(async (input) => ({ input, received: await read(url, input) })),

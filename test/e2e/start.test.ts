@@ -1,12 +1,10 @@
-import { HttpAgent } from '@ag-ui/client'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/index.js'
-import { assertValidStream } from '../../src/testing/index.js'
 import { ofType } from '../support/run-agent.js'
-import { post, postsIn, runStart, startDemo, type CurlLine, type Started } from './support-start.js'
+import { post, postsIn, runStart, startDemo, talkTo, type CurlLine, type Started } from './support-start.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-start-'))
 let demo: Started
@@ -32,6 +30,8 @@ interface Listed {
 async function get(path: string): Promise<unknown> {
   return (await fetch(demo.url + path)).json()
 }
+
+const at = (agent: Name): string => `${demo.url}/agents/${agent}/run`
 
 /** A line that is printed for an agent: the first asks, the second answers. */
 function line(agent: Name, { index = 0, thread = 'demo' } = {}): CurlLine {
@@ -88,38 +88,13 @@ describe.each(names)('%s', (name) => {
   })
 
   test('shows its point to the client of AG-UI', async () => {
-    const { client, say, events } = talkTo(name)
+    const { client, say, events } = talkTo(at(name), `client-${name}`)
     const { agents } = (await get('/agents')) as Listed
     await say(agents.find((agent) => agent.name === name)?.examples[0] ?? '')
     points[name](events)
     expect(client.pendingInterrupts).toHaveLength(name === 'approval' ? 1 : 0)
   })
 })
-
-/** A client of AG-UI, whose streams are linted. */
-function talkTo(name: Name, threadId = `client-${name}`) {
-  const client = new HttpAgent({ url: `${demo.url}/agents/${name}/run`, threadId })
-  const events: AgUiEvent[] = []
-  let count = 0
-  const go = async (fields: Parameters<HttpAgent['runAgent']>[0]) => {
-    const messages = [...client.messages]
-    const state = client.state as unknown
-    const runId = `client-run-${++count}`
-    const seen: AgUiEvent[] = []
-    await client.runAgent(
-      { runId, ...fields },
-      { onEvent: ({ event }) => void seen.push(event as AgUiEvent) },
-    )
-    const input = { protocolVersion: '1.0', threadId, runId, messages, state }
-    assertValidStream(seen, { input: { ...input, ...fields } })
-    events.push(...seen)
-  }
-  const say = (content: string) => {
-    client.addMessage({ id: `said-${++count}`, role: 'user', content })
-    return go({})
-  }
-  return { client, events, go, say }
-}
 
 test('the line that is printed for curl can be used again', async () => {
   points.tools(await post(line('tools', { thread: 'again' })))
@@ -130,7 +105,7 @@ test('the line that is printed for curl can be used again', async () => {
 })
 
 test('the state is kept from run to run, and the client has it', async () => {
-  const { client, say } = talkTo('shared-state', 'shopping')
+  const { client, say } = talkTo(at('shared-state'), 'shopping')
   await say('Add Milk, Bread and Eggs to my shopping list.')
   await say('Remove Bread from my shopping list.')
   const snapshot = { shoppingList: ['Milk', 'Eggs'] }
@@ -142,7 +117,7 @@ test.each([
   [true, 'The table is booked.'],
   [false, 'Nothing is booked: the guest does not want it.'],
 ])('the client of AG-UI answers the question with approved: %s', async (approved, expected) => {
-  const { client, say, go } = talkTo('approval', `table-${approved}`)
+  const { client, say, go } = talkTo(at('approval'), `table-${approved}`)
   await say('Reserve a table for five at Noma.')
   const [question] = client.pendingInterrupts
   expect(question?.message).toBe('Book a table for 5 at Noma?')

@@ -1,3 +1,4 @@
+import { HttpAgent } from '@ag-ui/client'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -90,4 +91,29 @@ export async function post({ url, body }: CurlLine): Promise<AgUiEvent[]> {
     .map((line) => JSON.parse(line.slice('data: '.length)) as AgUiEvent)
   assertValidStream(events, { input: JSON.parse(body) as unknown })
   return events
+}
+
+/** A client of AG-UI, whose streams are linted. */
+export function talkTo(url: string, threadId: string) {
+  const client = new HttpAgent({ url, threadId })
+  const events: AgUiEvent[] = []
+  let count = 0
+  const go = async (fields: Parameters<HttpAgent['runAgent']>[0]) => {
+    const messages = [...client.messages]
+    const state = client.state as unknown
+    const runId = `client-run-${++count}`
+    const seen: AgUiEvent[] = []
+    await client.runAgent(
+      { runId, ...fields },
+      { onEvent: ({ event }) => void seen.push(event as AgUiEvent) },
+    )
+    const input = { protocolVersion: '1.0', threadId, runId, messages, state }
+    assertValidStream(seen, { input: { ...input, ...fields } })
+    events.push(...seen)
+  }
+  const say = (content: string) => {
+    client.addMessage({ id: `said-${++count}`, role: 'user', content })
+    return go({})
+  }
+  return { client, events, go, say }
 }

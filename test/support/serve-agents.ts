@@ -1,15 +1,15 @@
-import { HttpAgent, type HttpAgentConfig } from '@ag-ui/client'
+import { HttpAgent } from '@ag-ui/client'
 import type { Message } from '@ag-ui/core'
 import { HttpAgent as OldHttpAgent } from 'ag-ui-client-0.0.59'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import { decodeSse, type AgUiEvent } from '../../src/protocol/index.js'
+import type { AgUiEvent } from '../../src/protocol/index.js'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
-import { assertValidStream } from '../../src/testing/index.js'
 import { createSqliteStore } from '../../src/threads/sqlite.js'
+import { lintRecorded, recordingFetch, type RecordedStream } from './record-streams.js'
 
 export type ClientClass = typeof HttpAgent
 
@@ -19,32 +19,16 @@ export const clientVersions: readonly { readonly version: string; readonly Clien
   { version: '0.0.59', Client: OldHttpAgent as unknown as ClientClass },
 ]
 
-/** A stream of the server as it came over the socket. */
-export interface RecordedStream {
-  /** The body of the request. */
-  readonly input: Readonly<Record<string, unknown>>
-  readonly events: AgUiEvent[]
-  /** Resolves when the body is over: true when the server ended it, false when the client went away. Rejects when it is torn or no JSON. */
-  readonly ended: Promise<boolean>
-}
-
 const servings = new Set<Serving>()
 const folders = new Set<string>()
-const streams = new Set<RecordedStream>()
 
 afterEach(async () => {
-  const [open, seen, left] = [[...servings], [...streams], [...folders]]
-  for (const all of [servings, streams, folders]) all.clear()
+  const [open, left] = [[...servings], [...folders]]
+  for (const all of [servings, folders]) all.clear()
   await Promise.all(open.map((serving) => serving.close({ graceMs: 0 })))
   for (const folder of left) rmSync(folder, { recursive: true, force: true })
-  for (const stream of seen) await lintStream(stream)
+  await lintRecorded()
 })
-
-/** Every stream of every test is checked, also what a client never looked at. */
-async function lintStream({ input, events, ended }: RecordedStream): Promise<void> {
-  const complete = await ended
-  assertValidStream(events, 'messages' in input ? { input, complete } : { complete })
-}
 
 export interface ServeAgentsOptions extends Omit<ServerOptions, 'store'> {
   /** Where threads are kept. Default: in memory. */
@@ -132,44 +116,6 @@ async function ask(url: string, route: string, options: AskOptions): Promise<Ans
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('application/json') === true
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
-}
-
-type Fetch = NonNullable<HttpAgentConfig['fetch']>
-
-/** Fetches, and keeps a copy of every event stream, for the test in `seen` and to be linted. */
-function recordingFetch(seen: RecordedStream[]): Fetch {
-  return async function record(url, init) {
-    const response = await fetch(url, init)
-    const isStream = response.headers.get('content-type') === 'text/event-stream'
-    if (!response.body || !isStream) return response
-    const [copy, given] = response.body.tee()
-    const events: AgUiEvent[] = []
-    const ended = readAll(copy, { events, signal: init.signal })
-    // Looked at when the test is over.
-    ended.catch(() => undefined)
-    const stream = { input: JSON.parse(init.body as string) as Record<string, unknown>, events, ended }
-    seen.push(stream)
-    streams.add(stream)
-    return new Response(given, response)
-  }
-}
-
-interface Reading {
-  readonly events: AgUiEvent[]
-  readonly signal: AbortSignal | null | undefined
-}
-
-async function readAll(body: AsyncIterable<Uint8Array>, { events, signal }: Reading): Promise<boolean> {
-  try {
-    for await (const frame of decodeSse(body)) {
-      if (frame.kind === 'malformed') throw frame.error
-      events.push(frame.event as AgUiEvent)
-    }
-    return true
-  } catch (error) {
-    if (signal?.aborted === true) return false
-    throw error
-  }
 }
 
 export interface TalkOptions {

@@ -14,6 +14,7 @@ export interface TurnFacts {
   readonly interrupts?: readonly Interrupt[]
   /** Questions that are answered. */
   readonly resume?: readonly string[]
+  readonly checkpoint?: unknown
   readonly status?: RunStatus
   readonly state?: unknown
   readonly clientState?: unknown
@@ -40,7 +41,7 @@ export function turnRequest(facts: TurnFacts): TurnRequest {
 }
 
 function threadOf(facts: TurnFacts): Thread | undefined {
-  const { stored, status = 'completed', state = {}, pending = [], interrupts = [] } = facts
+  const { stored, status = 'completed', state = {}, pending = [], interrupts = [], checkpoint } = facts
   if (stored === undefined) return undefined
   return {
     key,
@@ -52,6 +53,7 @@ function threadOf(facts: TurnFacts): Thread | undefined {
     state,
     interrupts,
     pendingToolCalls: pending.map((id) => ({ id, name: `tool_${id}` })),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
     run: { runId: 'run-1', status, startedAt: 0, nextSeq: 0 },
   }
 }

@@ -44,7 +44,7 @@ export function conductRun(order: RunOrder): LiveRun {
 
   const run = startRun(
     hookedAgent(agent, { hooks, info, runTimeoutMs: limits.runTimeoutMs }),
-    { ...input, messages: plan.messages, state: plan.state },
+    { ...input, messages: plan.messages, state: plan.state, resume: plan.resume },
     {
       signal: controller.signal,
       checkpoints: {

@@ -111,7 +111,12 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
     startedAt: clock.now(),
     // Clients may use the id of the run they answer once more. Its events are numbered on.
     nextSeq: thread?.run?.runId === input.runId ? thread.run.nextSeq : 0,
-    start: { ...plan.change, state: plan.state, clientTools: input.tools.map(({ name }) => name) },
+    start: {
+      ...plan.change,
+      state: plan.state,
+      clientTools: input.tools.map(({ name }) => name),
+      opening: plan.opening.length,
+    },
   }
   await store.threads.begin(lease, record)
   const order = {

@@ -42,7 +42,7 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   const added = ended.messages.slice(start.keep)
   const error = toWireError(new MillraceError('RUN_LOST', lostText))
   const { start: _, ...record } = run
-  const nextSeq = run.nextSeq + entries.length + lines.length
+  const firstSeq = run.nextSeq + entries.length + unseenGap
   await store.threads.commit(lease, {
     version: thread?.version ?? 0,
     keep: start.keep,
@@ -55,13 +55,16 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     }),
     ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),
     ...(thread?.title ? {} : { title: titleOf(ended.messages) }),
-    run: { ...record, status: 'lost', endedAt: clock.now(), nextSeq, error },
-    log: { runId: run.runId, firstSeq: run.nextSeq + entries.length, lines },
+    run: { ...record, status: 'lost', endedAt: clock.now(), nextSeq: firstSeq + lines.length, error },
+    log: { runId: run.runId, firstSeq, lines },
   })
   metrics.runEnded({ agent: lease.key.agent, status: 'lost' })
   log.warn({ ...lease.key, runId: run.runId }, 'a run was lost with its process and has been ended')
   return store.threads.load(lease.key)
 }
+
+/** Clients may have seen events that never reached the log. The end gets numbers that none of those can have had. */
+const unseenGap = 1_000_000
 
 const lostText = 'The run was lost: its process has ended. Send the message again to go on.'
 
@@ -84,7 +87,10 @@ function replay({ thread, run, entries, messages, state }: Lost) {
     emit: (event) => emitted.push(event),
   })
   if (entries.length > 0) emitted.length = 0
-  for (const { json } of entries) {
+  const opening = run.start?.opening ?? 0
+  for (const [position, { json }] of entries.entries()) {
+    // It may tell the client of messages that the thread does not have yet.
+    if (position > 0 && position <= opening) continue
     const event = JSON.parse(json) as AgUiEvent
     if (event.type === 'RUN_STARTED' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') continue
     stream.write(event)

@@ -19,7 +19,7 @@ describe('when the history is the client’s', () => {
     ['a list that ends with an answer is nothing to do', { client: 'u1 a1' }, 'nothing'],
     [
       'an answered question is something to do',
-      { stored: 'u1 a1', client: 'u1 a1', resume: ['q1'] },
+      { stored: 'u1 a1', client: 'u1 a1', interrupts: [{ id: 'q1', reason: 'x' }], resume: ['q1'] },
       'run u1 a1',
     ],
     [

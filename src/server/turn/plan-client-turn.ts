@@ -20,6 +20,7 @@ export function planClientTurn({ thread, input, rules }: TurnRequest): TurnPlan 
     state,
     opening: openingOf({ input, messages: undefined, state, rules }),
     fork: false,
+    resume: input.resume,
   }
 }
 

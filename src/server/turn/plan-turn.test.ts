@@ -21,7 +21,8 @@ describe('a thread that does not exist yet', () => {
     ['starts with a user message', 'u1', 'run u1'],
     ['keeps the order, with a system message in front', 's1 u1 d1 u2', 'run s1 u1 d1 u2'],
     ['takes nothing in the name of the agent', 'a1 u1 r1 v1 t-c1', 'run u1'],
-    ['has nothing to do for what the agent is said to have said', 'a1 t-c1', 'nothing'],
+    ['has nothing to do for what the agent is said to have said', 'a1', 'nothing'],
+    ['refuses the result of a call it never made', 'a1 t-c1', 'refuse NO_TOOL_RESULTS'],
     ['has nothing to do without messages', '', 'nothing'],
   ])('%s', (_what, client, expected) => {
     expect(brief(plan({ client }))).toBe(expected)
@@ -179,11 +180,6 @@ describe('open questions', () => {
     ],
     ['are not answered by a result', { ...asked, pending: ['c1'], client: 'u1 a1 t-c1' }, 'run u1 a1(c1,c2)'],
     [
-      'are not answered by an answer to another',
-      { ...asked, client: 'u1 a1 u2', resume: ['q0'] },
-      'run u1 a1(c1,c2)',
-    ],
-    [
       'that are answered let messages in',
       { ...asked, client: 'u1 a1 t-c1 u2', resume: ['q1'] },
       'run u1 a1(c1,c2) u2',
@@ -198,15 +194,21 @@ describe('open questions', () => {
       { ...asked, pending: ['c2', 'c3'], client: 'u1 a1 t-c2', resume: ['q1'] },
       'run u1 a1(c1,c2) t-c2',
     ],
-    [
-      'that were answered before are for the agent to judge',
-      { stored: 'u1 a1', client: 'u1 a1', resume: ['q1'] },
-      'run u1 a1',
-    ],
   ])('%s', (_what, facts, expected) => {
     const given = plan(facts)
     expect(brief(given)).toBe(expected)
     expect(given).toMatchObject({ fork: false })
+  })
+
+  it('that nobody asked cannot be answered', () => {
+    expect(brief(plan({ ...asked, client: 'u1 a1 u2', resume: ['q0'] }))).toBe('refuse INVALID_RESUME')
+    expect(brief(plan({ stored: 'u1 a1', client: 'u1 a1', resume: ['q1'] }))).toBe('refuse INVALID_RESUME')
+  })
+
+  it('that were answered before are done with, and what else is new counts', () => {
+    const before = { stored: 'u1 a1', checkpoint: { answered: ['q1'] }, resume: ['q1'] }
+    expect(brief(plan({ ...before, client: 'u1 a1' }))).toBe('nothing')
+    expect(plan({ ...before, client: 'u1 a1 u2' })).toMatchObject({ type: 'run', resume: [] })
   })
 
   it('do not take a waiting message from the client', () => {

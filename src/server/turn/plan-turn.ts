@@ -4,6 +4,7 @@ import type { RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/thread.js'
 import { compose } from './compose.js'
 import { findCut, hasFailed, isRepetition } from './fork.js'
+import { freshAnswers } from './fresh-answers.js'
 import { mergeState, type Knowledge } from './merge-state.js'
 import { openingOf } from './opening.js'
 import { planClientTurn } from './plan-client-turn.js'
@@ -18,7 +19,10 @@ export type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
  * anything to run. Changes nothing.
  */
 export function planTurn(request: TurnRequest): TurnPlan {
-  return request.history === 'client' ? planClientTurn(request) : planServerTurn(request)
+  const resume = freshAnswers(request.thread, request.input.resume)
+  if (resume instanceof MillraceError) return { type: 'refuse', error: resume }
+  const fresh = { ...request, input: { ...request.input, resume } }
+  return request.history === 'client' ? planClientTurn(fresh) : planServerTurn(fresh)
 }
 
 /** A request that has been compared with what is stored. */
@@ -54,7 +58,7 @@ function isUnanswered(thread: Thread | undefined, { resume }: RunInput): boolean
 function planIdleTurn(turn: Turn): TurnPlan {
   const { thread, index, reading } = turn
   const { newest } = reading
-  if (thread && newest?.role === 'tool' && isStray(newest.toolCallId, index)) {
+  if (newest?.role === 'tool' && isStray(newest.toolCallId, index)) {
     const message = `The tool call '${newest.toolCallId}' was never made in this thread.`
     const details = { toolCallId: newest.toolCallId }
     return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
@@ -105,7 +109,7 @@ function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): 
   const state = mergeState({ stored: thread?.state, client: input.state, knows, rules })
   const shown = isUnanswered ? withWaiting(messages, reading) : messages
   const opening = openingOf({ input, messages: shown, state, rules })
-  return { messages, change, state, opening, fork: cut !== undefined }
+  return { messages, change, state, opening, fork: cut !== undefined, resume: input.resume }
 }
 
 /** The conversation with what the client is to send again: a snapshot without it would take it from the client. */

@@ -25,6 +25,8 @@ export interface TurnStart {
   readonly opening: readonly AgentEvent[]
   /** Whether stored messages are cut off because the client edited or regenerates. */
   readonly fork: boolean
+  /** The answers to open questions. */
+  readonly resume: RunInput['resume']
 }
 
 /** What a request means for a thread. */

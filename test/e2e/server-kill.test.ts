@@ -1,0 +1,205 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { AgUiEvent } from '../../src/protocol/index.js'
+import { assertValidStream } from '../../src/testing/index.js'
+import { servingChildren } from './support-child.js'
+import {
+  ask,
+  historyOf,
+  inputOf,
+  listed,
+  temporaryFolder,
+  user,
+  type StoredMessage,
+} from './support-server.js'
+import { numbersOf, openStream, says, textIn, type Received } from './support-stream.js'
+
+const start = servingChildren()
+const thread = { threadId: 'thread-1', protocolVersion: '1.0' }
+const choose = { name: 'choose', description: 'Chooses.', parameters: { type: 'object' } }
+
+async function reconnect(url: string, lastId: string | undefined) {
+  const headers = lastId === undefined ? {} : { 'last-event-id': lastId }
+  const stream = await openStream(`${url}/connect`, { body: thread, headers })
+  await stream.whole()
+  return stream
+}
+
+/** Runs to the end, and lints. */
+async function runWhole(url: string, body: Record<string, unknown>): Promise<AgUiEvent[]> {
+  const stream = await openStream(`${url}/run`, { body })
+  await stream.whole()
+  assertValidStream(stream.events, { input: body })
+  return stream.events
+}
+
+function eventsOf(received: readonly Received[]): AgUiEvent[] {
+  return received.map(({ event }) => event)
+}
+
+function expectUnique(messages: readonly StoredMessage[]): void {
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
+}
+
+const success = { type: 'RUN_FINISHED', outcome: { type: 'success' } }
+const lost = { type: 'RUN_ERROR', code: 'RUN_LOST' }
+
+it('a run that was killed in mid-stream is ended by the next process, and the thread goes on', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const first = await start(path)
+  await runWhole(first.url, inputOf({ runId: 'run-0', messages: [user('u0', 'hello')] }))
+  const committed = await historyOf(first.url)
+  const body = inputOf({ messages: [...committed, user('u1', 'hang')] })
+  const stream = await openStream(`${first.url}/run`, { body })
+  await stream.until(says('words'))
+  first.signal('SIGKILL')
+  await Promise.all([first.ended, stream.over()])
+  await expect(stream.whole()).rejects.toThrow('The connection broke')
+
+  const second = await start(path)
+  const rest = await reconnect(second.url, stream.lastId)
+  const joined = [...stream.events, ...rest.events]
+  assertValidStream(joined, { input: body })
+  expect(joined.at(-1)).toMatchObject(lost)
+  expect(await listed(second.url)).toMatchObject({
+    status: 'idle',
+    lastRun: { runId: 'run-1', status: 'lost' },
+  })
+  const stored = await historyOf(second.url)
+  expect(stored.slice(0, 3)).toEqual([...committed, user('u1', 'hang')])
+  // What was not in the log yet may be gone, but nothing is there that was not said.
+  expect(textIn(stream.events).startsWith(stored[3]?.content ?? '')).toBe(true)
+  expectUnique(stored)
+
+  const next = inputOf({ runId: 'run-2', messages: [...stored, user('u2', 'still there?')] })
+  const events = await runWhole(second.url, next)
+  expect(events.at(-1)).toMatchObject(success)
+  expect(textIn(events)).toBe('You said: still there?')
+})
+
+it('all that was in the log of a lost run is in the history', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const first = await start(path)
+  const body = inputOf({ messages: [user('u1', 'ask')], tools: [choose] })
+  const stream = await openStream(`${first.url}/run`, { body })
+  // A call for the client is shown when it is safe, and all before it is safe with it.
+  await stream.until(({ type }) => type === 'TOOL_CALL_END')
+  first.signal('SIGKILL')
+  await Promise.all([first.ended, stream.over()])
+
+  const second = await start(path)
+  const rest = await reconnect(second.url, stream.lastId)
+  const all = [...stream.received, ...rest.received]
+  assertValidStream(eventsOf(all), { input: body })
+  expect(numbersOf(all)).toEqual(all.map((_, n) => n))
+  expect(eventsOf(all).at(-1)).toMatchObject(lost)
+  expect(await listed(second.url)).toMatchObject({
+    status: 'waiting-for-tools',
+    lastRun: { runId: 'run-1', status: 'lost' },
+  })
+  const stored = await historyOf(second.url)
+  expect(stored).toMatchObject([
+    { id: 'u1' },
+    { role: 'assistant', content: 'Choose. ', toolCalls: [{ id: 'ask-1' }] },
+  ])
+  expect(stored[1]?.toolCalls?.[0]?.function.arguments).toBe('{"of":"two"}')
+
+  const result = { id: 'r1', role: 'tool', toolCallId: 'ask-1', content: 'the left one' }
+  const next = inputOf({ runId: 'run-2', messages: [...stored, result], tools: [choose] })
+  const events = await runWhole(second.url, next)
+  expect(events.at(-1)).toMatchObject(success)
+  expect(textIn(events)).toBe('You have chosen the left one.')
+  expect(await historyOf(second.url)).toMatchObject([...stored, result, { role: 'assistant' }])
+  expect(await listed(second.url)).toMatchObject({ status: 'idle' })
+})
+
+it('many who come at once after a restart all see the same', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const first = await start(path)
+  const body = inputOf({ messages: [user('u1', 'hang')] })
+  const stream = await openStream(`${first.url}/run`, { body })
+  await stream.until(says('words'))
+  first.signal('SIGKILL')
+  await Promise.all([first.ended, stream.over()])
+
+  const { url } = await start(path)
+  const looks = await Promise.all(
+    Array.from({ length: 8 }, async () => ({
+      history: await historyOf(url),
+      status: (await listed(url))?.lastRun?.status,
+    })),
+  )
+  expect(new Set(looks.map((look) => JSON.stringify(look))).size).toBe(1)
+  expect(looks[0]).toMatchObject({ status: 'lost', history: [{ id: 'u1' }, { role: 'assistant' }] })
+})
+
+it('a message is taken at once after a restart', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const first = await start(path)
+  const stream = await openStream(`${first.url}/run`, { body: inputOf({ messages: [user('u1', 'hang')] }) })
+  await stream.until(says('words'))
+  first.signal('SIGKILL')
+  await Promise.all([first.ended, stream.over()])
+
+  const { url } = await start(path)
+  const body = inputOf({ runId: 'run-2', messages: [user('u1', 'hang'), user('u2', 'hello')] })
+  const events = await runWhole(url, body)
+  expect(textIn(events)).toBe('You said: hello')
+})
+
+/** The same numbers in every run. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+it('wherever a process is killed, what was committed is whole and the thread goes on', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const random = seeded(20_261)
+  let child = await start(path)
+  let committed: readonly StoredMessage[] = []
+  const ends: string[] = []
+  for (let turn = 0; turn < 10; turn++) {
+    const body = inputOf({
+      ...{ runId: `run-${turn}`, messages: [...committed, user(`u${turn}`, 'count')] },
+      state: await stateOf(child.url, committed.length > 0),
+    })
+    const stream = await openStream(`${child.url}/run`, { body })
+    const moment = 1 + random(55)
+    await stream.until(() => stream.received.length >= moment)
+    child.signal('SIGKILL')
+    await Promise.all([child.ended, stream.over()])
+
+    child = await start(path)
+    const rest = await reconnect(child.url, stream.lastId)
+    const joined = [...stream.events, ...rest.events]
+    assertValidStream(joined, { input: body })
+    ends.push(joined.at(-1)?.type ?? '')
+    expect(joined.at(-1)).toMatchObject(lost)
+    const stored = await historyOf(child.url)
+    expect(stored.slice(0, committed.length + 1)).toEqual([...committed, user(`u${turn}`, 'count')])
+    expectUnique(stored)
+    for (const said of stored.slice(committed.length + 1).filter(({ role }) => role === 'assistant'))
+      expect(textIn(joined)).toContain(said.content ?? '')
+    expect((await listed(child.url))?.lastRun).toEqual({ runId: `run-${turn}`, status: 'lost' })
+
+    const next = inputOf({
+      ...{ runId: `run-${turn}-after`, messages: [...stored, user(`v${turn}`, 'go on')] },
+      state: await stateOf(child.url, true),
+    })
+    expect(textIn(await runWhole(child.url, next))).toBe('You said: go on')
+    committed = await historyOf(child.url)
+    expect(committed.slice(0, stored.length)).toEqual(stored)
+    expectUnique(committed)
+  }
+  expect(ends).toHaveLength(10)
+}, 60_000)
+
+async function stateOf(url: string, isKnown: boolean): Promise<unknown> {
+  if (!isKnown) return {}
+  const { body } = await ask(`${url}/state_snapshot/thread-1`)
+  return (body as { readonly snapshot: unknown }).snapshot
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { transpileSources } from './support-transpile.js'
+
+const script = join(import.meta.dirname, 'fixtures-server', 'serve.mjs')
+
+/** A server in a process of its own. */
+export interface ServingChild {
+  readonly url: string
+  /** Lets the model go on that waits for it. */
+  goOn(): void
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+/** Builds the sources for the tests of a file. The answer starts a server on a database. */
+export function servingChildren(): (path: string, graceMs?: number) => Promise<ServingChild> {
+  let build: string
+  beforeAll(() => {
+    build = transpileSources()
+  }, 60_000)
+  afterAll(() => rmSync(build, { recursive: true, force: true }))
+
+  return async function start(path, graceMs = 10_000) {
+    const child = spawn(process.execPath, [script, build, path, String(graceMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'exit').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+    }))
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    const [line] = (await Promise.race([
+      once(createInterface({ input: child.stdout }), 'line'),
+      ended.then(({ code }) => Promise.reject(new Error(`The server ended with ${String(code)}.`))),
+    ])) as [string]
+    return {
+      url: line,
+      goOn: () => void child.stdin.write('\n'),
+      signal: (name) => void child.kill(name),
+      ended,
+    }
+  }
+}
