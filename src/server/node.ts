@@ -24,7 +24,7 @@ export interface ServeOptions {
 export interface Serving {
   /** Where it is reached: `http://127.0.0.1:4111`. */
   readonly url: string
-  /** Stops accepting, lets runs and their streams end, and closes the server. No socket is cut off in a stream. */
+  /** Takes no more runs, lets those at work and their streams end, and closes the server. No stream is cut off. */
   close(options?: CloseOptions): Promise<void>
 }
 
@@ -84,11 +84,12 @@ async function closeAll(
   options: CloseOptions & { clock: Clock },
 ): Promise<void> {
   const { clock, ...how } = options
+  // It listens until runs are over: new ones are refused with words, and who lost a stream can come back for the rest.
+  await server.close(how)
   const closed = new Promise<void>((resolve) => {
     if (http.listening) http.close(() => resolve())
     else resolve()
   })
-  await server.close(how)
   // Runs are over, so their streams are about to be. Connections that are kept for another request are not waited for.
   let cancel: () => void = () => undefined
   const sweep = (): void => {

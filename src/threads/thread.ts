@@ -27,6 +27,8 @@ export interface Thread {
   readonly messages: readonly Message[]
   /** The whole state, with what clients may not see. */
   readonly state: unknown
+  /** The state as it was when clients last followed it, when it was changed since without a run. */
+  readonly shown?: unknown
   /** Questions that wait for a person. */
   readonly interrupts: readonly Interrupt[]
   /** Calls that wait for the client's results. */
@@ -71,11 +73,12 @@ export interface MessageChange {
   readonly append: readonly Message[]
 }
 
-/** All that changes with one commit. What is absent stays as it was, except `checkpoint`: absent means none. */
+/** All that changes with one commit. What is absent stays as it was, except `checkpoint` and `shown`: absent means none. */
 export interface ThreadChange extends MessageChange {
   /** The version this change was made from, 0 for a new thread. */
   readonly version: number
   readonly state: unknown
+  readonly shown?: unknown
   readonly interrupts: readonly Interrupt[]
   readonly pendingToolCalls: readonly PendingToolCall[]
   readonly checkpoint?: unknown

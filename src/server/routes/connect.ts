@@ -64,8 +64,7 @@ async function* batches(connection: Connection): AsyncGenerator<Batch> {
   if (thread && run?.status === 'running' && from === undefined) {
     for await (const batch of followElsewhere(connection, thread)) yield batch
   } else if (run && from) {
-    const position = { runId: run.runId, after: from.seq }
-    for await (const entries of followLog(connection, position)) yield { runId: run.runId, entries }
+    for await (const batch of followFrom(connection, from)) yield batch
   } else if (thread) yield { events: hydrated(thread, server) }
 }
 
@@ -83,6 +82,26 @@ async function* followLive(
       for (const batch of withBeginning({ runId, entries }, start)) yield batch
     }
   }
+}
+
+/**
+ * What follows an event in the log. Who has seen events that were lost with their process, before they were logged, is
+ * told the end alone: what else was added to end the run may not fit to them.
+ */
+async function* followFrom(connection: Connection, from: EventPosition): AsyncGenerator<Batch> {
+  const { runId, seq } = from
+  let isFirst = true
+  for await (const entries of followLog(connection, { runId, after: seq })) {
+    const hasGap = isFirst && entries[0]?.seq !== seq + 1
+    isFirst = false
+    const isLost = hasGap && !(await isLogged(connection, from))
+    yield { runId, entries: isLost ? entries.slice(-1) : entries }
+  }
+}
+
+async function isLogged({ server, key }: Connection, { runId, seq }: EventPosition): Promise<boolean> {
+  const [entry] = await server.store.log.read(key, { runId, after: seq - 1 }, 1)
+  return entry?.seq === seq
 }
 
 /** A run of another process: its log is all there is to see of it. */

@@ -1,8 +1,9 @@
-import { MillraceError, toWireError } from '../../core/errors.js'
+import { toWireError } from '../../core/errors.js'
 import { parseRunInput } from '../../protocol/index.js'
 import { checkRunInput } from '../check-input.js'
 import type { LiveRun } from '../live/live-run.js'
 import { openTurn, type Turn } from '../run/open-turn.js'
+import { serverClosing } from '../run/server-closing.js'
 import type { Batch } from '../stream/batch.js'
 import { replyWithStream } from '../stream/reply.js'
 import { readBody, type Route, type RouteContext, type RouteRequest } from './route.js'
@@ -14,8 +15,7 @@ export const runRoute: Route = {
   async handle(server, request) {
     const { input, peer, warnings } = parseRunInput(await readBody(server, request))
     checkRunInput(input, server.limits)
-    if (server.isClosing())
-      throw new MillraceError('SERVER_CLOSING', 'The server is shutting down. Try again soon.')
+    if (server.isClosing()) throw serverClosing()
     const { owner, agent } = request
     const key = { ...owner, thread: input.threadId }
     if (warnings.length > 0)

@@ -67,9 +67,11 @@ export const patchRoute: Route = {
       const thread = await recoverThread(server, lease)
       if (!thread) throw unknownThread(key)
       const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
+      // Clients that have not heard of the patch still hold this. What they send back of it is no change of theirs.
+      const shown = thread.shown ?? thread.state
       const state = patchState(thread.state, patch, stateRules)
       const next = await store.threads.commit(lease, {
-        ...{ version, keep: messages.length, append: [], state, interrupts, pendingToolCalls },
+        ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
         ...(checkpoint === undefined ? {} : { checkpoint }),
       })
       return json({ status: 'updated', version: next })

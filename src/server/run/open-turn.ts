@@ -13,6 +13,7 @@ import { createHolds, type Holds } from './holds.js'
 import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
 import { recoverThread } from './recover-run.js'
+import { serverClosing } from './server-closing.js'
 import { takeLease } from './take-lease.js'
 
 export interface TurnRequest {
@@ -118,6 +119,7 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
       opening: plan.opening.length,
     },
   }
+  if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
   const order = {
     ...request,
@@ -132,6 +134,8 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   }
   const run = conductRun(order)
   registry.add(run)
+  // Too late to be among those that are waited for.
+  if (server.isClosing()) run.stop(serverClosing())
   holds.add(() => registry.remove(run))
   metrics.runStarted({ agent: lease.key.agent })
   log.info({ ...lease.key, runId: input.runId }, 'run started')

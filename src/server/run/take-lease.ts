@@ -3,19 +3,21 @@ import { MillraceError } from '../../core/errors.js'
 import type { Lease } from '../../threads/store.js'
 import type { ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
+import { serverClosing } from './server-closing.js'
 
 const pollMs = 100
 
 /**
  * Leases a thread, as the server is told to deal with busy ones: throws THREAD_IS_LOCKED at once, or when it is not
- * free in time.
+ * free in time. Throws SERVER_CLOSING when the server shuts down.
  */
 export async function takeLease(server: ServerContext, key: ThreadKey, signal: AbortSignal): Promise<Lease> {
-  const { store, clock, limits, owner, metrics, whenBusy } = server
+  const { store, clock, limits, owner, metrics, whenBusy, isClosing } = server
   const began = clock.now()
   const seconds = (): number => (clock.now() - began) / 1000
   const terms = { owner, ttlMs: limits.leaseMs }
   for (;;) {
+    if (isClosing()) throw serverClosing()
     const lease = await store.leases.acquire(key, terms)
     if (lease) {
       metrics.leaseWait({ outcome: 'acquired' }, seconds())

@@ -16,10 +16,23 @@ export interface OpeningOptions {
 /** Snapshots of what differs from what a client holds, as its request shows it. */
 export function openingOf({ input, messages, state, rules }: OpeningOptions): AgentEvent[] {
   const events: AgentEvent[] = []
-  if (messages && !isSameList(messages, input.messages))
-    events.push({ type: 'MESSAGES_SNAPSHOT', messages: [...messages] })
+  if (messages && !isSameList(messages, input.messages)) events.push(...snapshots(messages, input.messages))
   if (!isEqual(rules.visible(state), input.state)) events.push({ type: 'STATE_SNAPSHOT', snapshot: state })
   return events
+}
+
+/**
+ * Clients keep what they have where it is, and put what they lack behind it. So one that would end up with another order
+ * is first left with no more than the beginning that is right.
+ */
+function snapshots(ours: readonly Message[], theirs: readonly Message[]): AgentEvent[] {
+  const spoken = ours.filter(isSpoken)
+  const ids = new Set(spoken.map(({ id }) => id))
+  const isInOrder = theirs.filter(({ id }) => ids.has(id)).every(({ id }, n) => id === spoken[n]?.id)
+  const full: AgentEvent = { type: 'MESSAGES_SNAPSHOT', messages: [...ours] }
+  if (isInOrder) return [full]
+  const same = ours.findIndex(({ id }, n) => id !== theirs[n]?.id)
+  return [{ type: 'MESSAGES_SNAPSHOT', messages: ours.slice(0, same) }, full]
 }
 
 function isSameList(a: readonly Message[], b: readonly Message[]): boolean {

@@ -139,7 +139,7 @@ describe('tool results', () => {
     const result: Message = { id: 'a1', role: 'tool', toolCallId: 'c1', content: 'done' }
     const given = plan({ stored: 'u1 a1(c1) s1', pending: ['c1'], client: [...talk('u1 a1 s1'), result] })
     expect(brief(given)).toBe('run u1 a1(c1) c1-result s1')
-    expect(opening(given)).toEqual(['MESSAGES_SNAPSHOT'])
+    expect(opening(given)).toEqual(['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'])
   })
 
   it('of a call that was never made are refused when nothing else is new', () => {
@@ -214,7 +214,7 @@ describe('open questions', () => {
   it('do not take a waiting message from the client', () => {
     const stored = talk(asked.stored)
     expect(plan({ ...asked, client: 'u2' })).toMatchObject({
-      opening: [{ messages: [...stored, ...talk('u2')] }],
+      opening: [{ messages: [] }, { messages: [...stored, ...talk('u2')] }],
     })
     expect(opening(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
     expect(opening(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
@@ -271,11 +271,15 @@ describe('the opening', () => {
   it.each<[string, TurnFacts, string[]]>([
     ['is empty for a client that is up to date', { stored: 'u1 r1 a1', client: 'u1 a1 u2' }, []],
     ['is empty for a new thread', { client: 's1 u1', clientState: { a: 1 } }, []],
-    ['has the messages that a client lacks', { stored: 'u1 a1', client: 'u9' }, ['MESSAGES_SNAPSHOT']],
     [
-      'has the messages when the order differs',
+      'has the messages that a client lacks',
+      { stored: 'u1 a1', client: 'u9' },
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'],
+    ],
+    [
+      'begins anew when a client would end up with another order',
       { stored: 'u1 a1', client: 'a1 u1 u2' },
-      ['MESSAGES_SNAPSHOT'],
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'],
     ],
     [
       'has the messages when some are not taken',
@@ -295,7 +299,7 @@ describe('the opening', () => {
     [
       'has both, messages first',
       { stored: 'u1 a1', client: 'u9', state: { a: 1 }, clientState: {} },
-      ['MESSAGES_SNAPSHOT', 'STATE_SNAPSHOT'],
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'STATE_SNAPSHOT'],
     ],
   ])('%s', (_what, facts, expected) => {
     expect(opening(plan(facts))).toEqual(expected)
@@ -304,7 +308,11 @@ describe('the opening', () => {
   it('has all messages and the full state', () => {
     const given = plan({ stored: 'u1 r1 a1', client: 'u9', state: { a: 1, secret: 2 }, clientState: {} })
     expect(given).toMatchObject({
-      opening: [{ messages: talk('u1 r1 a1 u9') }, { type: 'STATE_SNAPSHOT', snapshot: { a: 1, secret: 2 } }],
+      opening: [
+        { messages: [] },
+        { messages: talk('u1 r1 a1 u9') },
+        { type: 'STATE_SNAPSHOT', snapshot: { a: 1, secret: 2 } },
+      ],
     })
   })
 })

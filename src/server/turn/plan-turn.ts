@@ -10,6 +10,7 @@ import { openingOf } from './opening.js'
 import { planClientTurn } from './plan-client-turn.js'
 import { readRequest, type RequestReading } from './read-request.js'
 import { indexStored, isSpoken, type StoredIndex } from './stored-index.js'
+import type { StateRulesHandle } from './state-rules.js'
 import type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
 
 export type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
@@ -106,10 +107,21 @@ function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): 
   const fresh = isUnanswered ? [] : freshOf(reading, cut)
   const { messages, change } = compose(index, { cut, results, fresh })
   const knows = knowledgeOf(turn)
-  const state = mergeState({ stored: thread?.state, client: input.state, knows, rules })
+  const state = mergeState({
+    ...seenOf(thread, rules),
+    stored: thread?.state,
+    client: input.state,
+    knows,
+    rules,
+  })
   const shown = isUnanswered ? withWaiting(messages, reading) : messages
   const opening = openingOf({ input, messages: shown, state, rules })
   return { messages, change, state, opening, fork: cut !== undefined, resume: input.resume }
+}
+
+/** What a client that followed the last run holds, when the state was changed since. */
+function seenOf(thread: Thread | undefined, rules: StateRulesHandle): { seen?: unknown } {
+  return thread?.shown === undefined ? {} : { seen: rules.visible(thread.shown) }
 }
 
 /** The conversation with what the client is to send again: a snapshot without it would take it from the client. */

@@ -24,8 +24,8 @@ export function emptyThread(key: ThreadKey, now: number): Thread {
  */
 export function nextThread(thread: Thread, change: ThreadChange, now: number): Thread {
   assertFits(thread, change)
-  const { version, state, interrupts, pendingToolCalls, checkpoint } = change
-  const { checkpoint: _old, ...stays } = thread
+  const { version, state, shown, interrupts, pendingToolCalls, checkpoint } = change
+  const { checkpoint: _checkpoint, shown: _shown, ...stays } = thread
   return deepFreeze({
     ...stays,
     version: version + 1,
@@ -37,6 +37,7 @@ export function nextThread(thread: Thread, change: ThreadChange, now: number): T
     interrupts,
     pendingToolCalls,
     ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(shown === undefined ? {} : { shown }),
     ...(change.forkedFrom === undefined ? {} : { forkedFrom: change.forkedFrom }),
     ...(change.run === undefined ? {} : { run: change.run }),
   })

@@ -33,6 +33,7 @@ export interface ThreadRow extends CommonRow {
   readonly interrupts: string
   readonly pending: string
   readonly checkpoint: string | null
+  readonly shown: string | null
   /** All of them with commas between; null when there are none. */
   readonly messages: string | null
 }
@@ -49,7 +50,7 @@ export const selectSummaries = `SELECT ${commonColumns}, t.message_count, t.inte
  * The beginning of a statement that gives `ThreadRow`s. SQLite joins the messages: that takes half the time of a row
  * for each. It keeps the order of the inner query for this.
  */
-export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint,
+export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint, t.shown,
   (SELECT group_concat(json) FROM
     (SELECT json FROM messages WHERE thread_id = t.id ORDER BY position)) AS messages ${withRun}`
 
@@ -61,6 +62,7 @@ export function toThread(row: ThreadRow): Thread {
     interrupts: JSON.parse(row.interrupts) as Thread['interrupts'],
     pendingToolCalls: JSON.parse(row.pending) as Thread['pendingToolCalls'],
     ...(row.checkpoint === null ? {} : { checkpoint: JSON.parse(row.checkpoint) as unknown }),
+    ...(row.shown === null ? {} : { shown: JSON.parse(row.shown) as unknown }),
     ...runOf(row),
   }
 }

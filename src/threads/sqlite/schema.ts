@@ -32,6 +32,7 @@ const migrations: readonly string[] = [
      pending TEXT NOT NULL,
      state TEXT NOT NULL,
      checkpoint TEXT,
+     shown TEXT,
      UNIQUE (app, user, agent, thread)
    );
    CREATE INDEX threads_by_owner ON threads (app, user, agent, updated_at DESC, thread) WHERE version > 0;

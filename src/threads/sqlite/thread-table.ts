@@ -39,7 +39,7 @@ export function createThreadTable(connection: Connection): ThreadTable {
   const update = connection.prepare(
     `UPDATE threads SET version = version + 1, updated_at = max(updated_at, ?), message_count = ?,
        interrupt_count = ?, pending_count = ?, title = coalesce(?, title), forked_from = coalesce(?, forked_from),
-       run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ? WHERE id = ?`,
+       run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?, shown = ? WHERE id = ?`,
   )
   const setRun = connection.prepare('UPDATE threads SET run_id = ? WHERE id = ?')
   const remove = connection.prepare('DELETE FROM threads WHERE id = ?')
@@ -68,6 +68,7 @@ export function createThreadTable(connection: Connection): ThreadTable {
         JSON.stringify(change.pendingToolCalls),
         JSON.stringify(change.state),
         toJsonOrNull(change.checkpoint),
+        toJsonOrNull(change.shown),
         id,
       )
     },

@@ -95,6 +95,11 @@ export function describeCommits(rig: Rig): void {
       expect(await rig.save(key, change)).toMatchObject({ ...change, version: 2 })
     })
 
+    test('keeps what was shown of the state only while it says so', async () => {
+      expect((await rig.save(key, { state: { a: 2 }, shown: { a: 1 } })).shown).toStrictEqual({ a: 1 })
+      expect((await rig.save(key)).shown).toBeUndefined()
+    })
+
     test('leaves no checkpoint when it has none', async () => {
       await rig.save(key, { checkpoint: { a: 1 } })
       expect((await rig.save(key)).checkpoint).toBeUndefined()
