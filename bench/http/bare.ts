@@ -1,4 +1,3 @@
-import type { AgentEvent } from 'millrace/protocol'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { works } from './agents.js'
@@ -19,12 +18,9 @@ export function listen(listener: RequestListener): Promise<number> {
 export async function preEncoded(): Promise<RequestListener> {
   const frames = new Map<string, readonly Buffer[]>()
   for (const name of ['burst', 'hello']) {
-    const events: object[] = []
-    for await (const event of eventsOf(name, new AbortController().signal)) events.push(event)
-    frames.set(
-      name,
-      events.map((event) => Buffer.from(encode(event))),
-    )
+    const ready: Buffer[] = []
+    await runAgent(name, new AbortController().signal, (event) => ready.push(Buffer.from(encode(event))))
+    frames.set(name, ready)
   }
   return onBody((name, response) => {
     const ready = frames.get(name)
@@ -44,16 +40,16 @@ async function writeEach(name: string, response: ServerResponse): Promise<void> 
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   response.writeHead(200, headers)
-  for await (const event of eventsOf(name, gone.signal)) response.write(encode(event))
+  await runAgent(name, gone.signal, (event) => response.write(encode(event)))
   response.end()
 }
 
-async function* eventsOf(name: string, signal: AbortSignal): AsyncGenerator<AgentEvent | object> {
+async function runAgent(name: string, signal: AbortSignal, take: (event: object) => void): Promise<void> {
   const work = works[name]
   if (!work) throw new Error(`there is no agent '${name}'`)
-  yield { type: 'RUN_STARTED', ...ends }
-  for await (const event of work({ signal, forwardedProps: undefined })) yield event
-  yield { type: 'RUN_FINISHED', ...ends, outcome: { type: 'success' } }
+  take({ type: 'RUN_STARTED', ...ends })
+  for await (const event of work({ signal, forwardedProps: undefined })) take(event)
+  take({ type: 'RUN_FINISHED', ...ends, outcome: { type: 'success' } })
 }
 
 /** Takes the body in, as every server has to, and answers then. Agents are served where Millrace serves them. */

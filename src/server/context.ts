@@ -10,6 +10,7 @@ import type { Registry } from './live/registry.js'
 import type { Logger } from './logger.js'
 import type { Metrics } from './metrics.js'
 import type { ServerOptions, ThreadRules } from './options.js'
+import type { Recoveries } from './run/recoveries.js'
 import type { StateRulesHandle } from './turn/state-rules.js'
 
 /** What the parts of a server share. */
@@ -26,6 +27,7 @@ export interface ServerContext {
   /** This server, as the owner of leases. */
   readonly owner: string
   readonly registry: Registry
+  readonly recoveries: Recoveries
   readonly flusher: Flusher
   readonly housekeeping: Housekeeping
   readonly metrics: Metrics

@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.js'
 import type { ServerOptions } from './options.js'
 import type { RouteContext } from './routes/route.js'
 import { settledThread } from './run/recover-run.js'
+import { createRecoveries } from './run/recoveries.js'
 import { createHeart } from './stream/heart.js'
 import { createStateRules } from './turn/state-rules.js'
 
@@ -97,6 +98,7 @@ function createContext(options: ServerOptions, isClosing: () => boolean): RouteC
     history: options.history ?? 'server',
     owner,
     registry: createRegistry(limits),
+    recoveries: createRecoveries(),
     flusher: createFlusher(clock, (error) => {
       metrics.storeFailed()
       log.error({ err: error }, 'the log of a run could not be written; it is tried again')

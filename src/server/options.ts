@@ -2,7 +2,7 @@ import type { Agent } from '../agents/index.js'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { Store } from '../threads/store.js'
-import type { ThreadSummary } from '../threads/thread.js'
+import type { Thread } from '../threads/thread.js'
 import type { Hooks } from './hooks.js'
 import type { Limits } from './limits.js'
 import type { Logger } from './logger.js'
@@ -66,7 +66,7 @@ export interface ThreadRules {
   /** How often to look. Default: every five minutes. */
   readonly sweepEveryMs?: number
   /** Called before a thread is removed, by these rules or by a request, for example to keep it elsewhere. Throw to spare it. */
-  readonly onThreadRemoved?: (thread: ThreadSummary, reason: RemovalReason) => void | Promise<void>
+  readonly onThreadRemoved?: (thread: Thread, reason: RemovalReason) => void | Promise<void>
 }
 
 export type RemovalReason = 'idle' | 'waiting-too-long' | 'too-many' | 'request'

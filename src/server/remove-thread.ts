@@ -1,9 +1,10 @@
-import { delay, isAbortError } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import type { Lease, Store } from '../threads/store.js'
 import type { Thread, ThreadKey, ThreadSummary } from '../threads/thread.js'
+import { summaryOf } from '../threads/thread-summary.js'
 import type { RemovalReason, ThreadRules } from './options.js'
+import { keepLease } from './run/keep-lease.js'
 
 export interface RemoveThreadOptions {
   readonly store: Store
@@ -33,16 +34,15 @@ export type Removal = 'removed' | 'busy' | 'missing' | 'spared'
  * store fails.
  */
 export async function removeThread(options: RemoveThreadOptions): Promise<Removal> {
-  const { store, key, owner, leaseMs, onProblem } = options
+  const { store, key, owner, leaseMs, clock = systemClock, onProblem } = options
   const lease = await store.leases.acquire(key, { owner, ttlMs: leaseMs })
   if (lease === undefined) return 'busy'
-  const work = new AbortController()
-  const renewing = keepLease(lease, options, work.signal)
+  // When it is lost, the store refuses the removal.
+  const stopRenewing = keepLease({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
   try {
     return await removeLeased(lease, options)
   } finally {
-    work.abort()
-    await renewing
+    stopRenewing()
     // A lease that cannot be given back runs out by itself.
     await store.leases.release(lease).catch(onProblem)
   }
@@ -52,8 +52,7 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
   const { store, key, reason, isStill } = options
   const thread = await store.threads.load(key)
   if (thread === undefined || (thread.version === 0 && reason !== 'request')) return 'missing'
-  const summary = summaryOf(thread)
-  if (isStill?.(summary) === false || !(await isAllowed(summary, options))) return 'spared'
+  if (isStill?.(summaryOf(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
   try {
     await store.threads.remove(lease)
     return 'removed'
@@ -63,43 +62,12 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
   }
 }
 
-async function isAllowed(summary: ThreadSummary, options: RemoveThreadOptions): Promise<boolean> {
+async function isAllowed(thread: Thread, options: RemoveThreadOptions): Promise<boolean> {
   try {
-    await options.rules?.onThreadRemoved?.(summary, options.reason)
+    await options.rules?.onThreadRemoved?.(thread, options.reason)
     return true
   } catch (error) {
     options.onProblem(error)
     return false
   }
-}
-
-/** Renews a lease until the signal aborts. When that fails the lease runs out, and the store refuses the removal. */
-async function keepLease(lease: Lease, options: RemoveThreadOptions, signal: AbortSignal): Promise<void> {
-  const { store, leaseMs, clock = systemClock, onProblem } = options
-  try {
-    do await delay(leaseMs / 3, { clock, signal })
-    while (await store.leases.renew(lease, leaseMs))
-  } catch (error) {
-    if (!isAbortError(error, signal)) onProblem(error)
-  }
-}
-
-function summaryOf(thread: Thread): ThreadSummary {
-  const { key, version, createdAt, updatedAt, title, forkedFrom, run } = thread
-  return {
-    key,
-    version,
-    createdAt,
-    updatedAt,
-    title,
-    ...(forkedFrom !== undefined && { forkedFrom }),
-    messageCount: thread.messages.length,
-    interruptCount: thread.interrupts.length,
-    pendingToolCallCount: thread.pendingToolCalls.length,
-    ...(run !== undefined && { run: withoutStart(run) }),
-  }
-}
-
-function withoutStart({ start: _, ...run }: NonNullable<Thread['run']>): NonNullable<ThreadSummary['run']> {
-  return run
 }

@@ -104,6 +104,26 @@ it('cancels a tool at work, and answers when the tool is done with what it does'
   expect(calls).toMatchObject([{ toolCallId: 'work-1' }])
 })
 
+it('does not wait for ever for a tool that does not listen', async () => {
+  const started = deferred()
+  const deaf = defineTool({
+    name: 'deaf',
+    description: 'Hears nothing.',
+    execute() {
+      started.resolve()
+      return new Promise(() => undefined)
+    },
+  })
+  const model = scriptedModel([[{ toolCall: { name: 'deaf' } }]])
+  const { url } = await serving({ agents: [defineAgent({ name: 'worker', model, tools: [deaf] })] })
+  const stream = await openStream(`${url}/run`, { body: input })
+  await started.promise
+  expect(await ask(`${url}/cancel`, { body: thread })).toMatchObject({ body: { status: 'cancelled' } })
+  await stream.whole()
+  assertValidStream(stream.events, { input })
+  expect(stream.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
+})
+
 it('all who follow a run see that it was cancelled', async () => {
   const { agent, speaking } = talkative()
   const { url } = await serving({ agents: [agent] })

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { manualClock } from '../../src/core/clock.js'
 import { defineAgent, defineTool } from '../../src/index.js'
 import { scriptedModel, type ScriptPiece } from '../../src/models/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { createSqliteStore } from '../../src/threads/sqlite.js'
 import { clients } from './support-clients.js'
-import { historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
+import { gatedAgent } from './support-gated.js'
+import { ask, historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
 import { openStream } from './support-stream.js'
 
 /** One life of a server after the other, on the same file, each with agents of its own. */
@@ -196,6 +198,33 @@ it('takes the answers to two questions one at a time, each in another life', asy
   const stored = await historyOf(third.url)
   expect(stored.filter(({ role }) => role === 'tool').map(({ toolCallId }) => toolCallId)).toHaveLength(2)
   expect(await listed(third.url)).toMatchObject({ status: 'idle' })
+})
+
+it('many who come at once to a thread whose run was lost elsewhere find it ended', async () => {
+  const clock = manualClock()
+  const store = await createSqliteStore({ path: join(temporaryFolder(), 'threads.db'), clock })
+  const { agent } = gatedAgent([])
+  const { url } = await serving({ agents: [agent], store })
+  const key = { app: 'default', user: 'local', agent: 'speaker', thread: 'thread-1' }
+  const lease = await store.leases.acquire(key, { owner: 'another process', ttlMs: 1000 })
+  if (!lease) throw new Error('The thread is taken.')
+  const start = { keep: 0, append: [user('u1', 'Speak.')], state: {}, clientTools: [] }
+  await store.threads.begin(lease, { runId: 'run-1', status: 'running', startedAt: 0, nextSeq: 0, start })
+  await clock.advance(2000)
+
+  const body = inputOf({ runId: 'run-2', messages: [user('u1', 'Speak.'), user('u2', 'More.')] })
+  const looks = Array.from({ length: 6 }, () => ask(`${url}/message_snapshot/thread-1`))
+  const running = openStream(`${url}/run`, { body })
+  looks.push(...Array.from({ length: 6 }, () => ask(`${url}/message_snapshot/thread-1`)))
+  for (const look of looks)
+    expect(await look).toMatchObject({
+      status: 200,
+      body: { messages: expect.arrayContaining([user('u1', 'Speak.')]) as unknown },
+    })
+  const stream = await running
+  expect(stream.status).toBe(200)
+  await stream.whole()
+  assertValidStream(stream.events, { input: body })
 })
 
 function interruptsIn(event: unknown): Record<string, string> {

@@ -23,7 +23,8 @@ export interface ClientOptions {
 
 class NewClient extends HttpAgent {
   protected override connect(input: RunAgentInput) {
-    return new ConnectRequest({ ...this, url: connectUrl(this.url) }).run(input)
+    const { url, headers, fetch } = this
+    return new ConnectRequest({ url: connectUrl(url), headers, fetch }).run(input)
   }
 }
 
@@ -39,7 +40,8 @@ type OldInput = Parameters<OldHttpAgent['run']>[0]
 
 class OldClient extends OldHttpAgent {
   protected override connect(input: OldInput) {
-    return new OldConnectRequest({ ...this, url: connectUrl(this.url) }).run(input)
+    const { url, headers, fetch } = this
+    return new OldConnectRequest({ url: connectUrl(url), headers, fetch }).run(input)
   }
 }
 
@@ -72,7 +74,7 @@ async function lintedFetch(url: string, init: RequestInit): Promise<Response> {
   const reading = readAll(own)
   checks.add(async () => {
     const { events, isWhole } = await reading
-    const input: unknown = url.endsWith('/run') ? JSON.parse(String(init.body)) : undefined
+    const input: unknown = url.endsWith('/run') ? JSON.parse(init.body as string) : undefined
     assertValidStream(events, { complete: isWhole, ...(input === undefined ? {} : { input }) })
   })
   return new Response(theirs, response)

@@ -18,7 +18,7 @@ export interface RawStream {
   readonly comments: readonly string[]
   readonly lastId: string | undefined
   /** Resolves when an event has come that fits. Rejects when the stream ends without one. */
-  until(fits: (event: AgUiEvent) => boolean): Promise<AgUiEvent>
+  until(fits: (event: AgUiEvent) => boolean): Promise<void>
   /** Resolves when so many comments have come. */
   untilComments(count: number): Promise<void>
   /** Resolves when the response is whole. Rejects when the connection broke. */
@@ -99,9 +99,7 @@ function readStream(response: IncomingMessage, isPaused: boolean): RawStream {
       return received.findLast(({ id }) => id !== undefined)?.id
     },
     async until(fits) {
-      const find = (): Received | undefined => received.find(({ event }) => fits(event))
-      await until(() => find() !== undefined)
-      return (find() as Received).event
+      await until(() => received.some(({ event }) => fits(event)))
     },
     untilComments: (count) => until(() => comments.length >= count),
     async whole() {

@@ -3,11 +3,8 @@ import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
 import { createBell, type Bell } from './bell.js'
-import { createTail, type FeedEntry, type Tail } from './tail.js'
+import { createTail, type Tail } from './tail.js'
 import { nextTurn } from './turn.js'
-
-/** An entry of a run. One that comes from the log has only its JSON. */
-export type Entry = LogEntry & Partial<FeedEntry>
 
 /** Events that follow each other, as the log takes them. */
 export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>
@@ -41,7 +38,7 @@ export interface Feed {
   /** Writes to the log what it does not have yet. */
   flush(): Promise<void>
   /** The events after a number, in batches, until the end. */
-  follow(after: number, signal: AbortSignal): AsyncGenerator<readonly Entry[], void>
+  follow(after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[], void>
 }
 
 /** So much is written without a pause: a run that never waits for anything would let nobody else have a turn. */
@@ -55,12 +52,15 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
   const progress = { shown: firstSeq, announced: firstSeq, isClosed: false }
   const bell = createBell(() => (progress.announced = progress.shown))
   let logged = firstSeq
+  /** The last that must not be seen before it is logged. */
+  let guarded = -1
+  let isSealed = false
   let sinceTurn = 0
   let sinceChunk = 0
   let writing: Promise<void> = Promise.resolve()
 
   const show = (): void => {
-    progress.shown = tail.next
+    progress.shown = guarded < logged ? tail.next : guarded
     const isFull = sinceChunk > chunkBytes
     if (isFull) sinceChunk = 0
     bell.ring(isFull || progress.isClosed)
@@ -70,6 +70,8 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
     lines: tail.slice(logged, tail.next).map(({ json }) => json),
   })
   const write = async (): Promise<void> => {
+    // What is left then is committed with the end; written here too, the log would have it twice.
+    if (isSealed) return
     const batch = unlogged()
     if (batch.lines.length === 0) return
     await append(batch)
@@ -97,11 +99,13 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
       return nextTurn()
     },
     async pushSafely(event) {
+      guarded = tail.next
       tail.push(event)
       await flush()
       show()
     },
     async seal(event) {
+      isSealed = true
       tail.push(event)
       await writing.catch(ignore)
       return unlogged()
@@ -129,14 +133,16 @@ async function* follow(
   { tail, progress, bell, read }: Followed,
   after: number,
   signal: AbortSignal,
-): AsyncGenerator<readonly Entry[], void> {
+): AsyncGenerator<readonly LogEntry[], void> {
   let next = after + 1
   const leave = (): void => bell.ring(true)
   signal.addEventListener('abort', leave)
   try {
     while (!signal.aborted) {
       if (next < tail.start) {
-        const entries = await read(next - 1, readAtOnce)
+        const logged = await read(next - 1, readAtOnce)
+        // The log has the end with the commit, and the thread is not free yet.
+        const entries = logged.filter(({ seq }) => seq < progress.announced)
         const last = entries.at(-1)
         if (last === undefined)
           throw new MillraceError('STORE_ERROR', 'The log lacks events of a run at work.')

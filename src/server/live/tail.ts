@@ -1,12 +1,7 @@
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 
-/** An event of a run, numbered, with its JSON written once for all who read it. */
-export interface FeedEntry extends LogEntry {
-  readonly event: AgUiEvent
-}
-
-/** The newest events of a run, at hand for those who follow it. */
+/** The newest events of a run, at hand for those who follow it. As JSON, written once for all who read it. */
 export interface Tail {
   /** The number of the oldest that is at hand, and of the next to come. */
   readonly start: number
@@ -15,19 +10,19 @@ export interface Tail {
   push(event: AgUiEvent): number
   /** Puts another in the place of the last one. */
   replaceLast(event: AgUiEvent): void
-  slice(from: number, to: number): readonly FeedEntry[]
+  slice(from: number, to: number): readonly LogEntry[]
   /** Drops the oldest until the rest fits into so many bytes, but none from `until` on. */
   trim(bytes: number, until: number): void
 }
 
 export function createTail(firstSeq: number): Tail {
-  let entries: FeedEntry[] = []
+  let entries: LogEntry[] = []
   let start = firstSeq
   let size = 0
 
   const push = (event: AgUiEvent): number => {
     const json = JSON.stringify(event)
-    entries.push({ seq: start + entries.length, json, event })
+    entries.push({ seq: start + entries.length, json })
     size += json.length
     return json.length
   }

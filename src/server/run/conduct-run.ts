@@ -9,11 +9,11 @@ import { createFeed, type Feed } from '../live/feed.js'
 import type { LiveRun } from '../live/live-run.js'
 import { startRunSpan } from '../tracing.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
-import { finishRun } from './finish-run.js'
+import { finishRun, type RunEnding } from './finish-run.js'
 import { hookedAgent } from './hooked-agent.js'
 import { keepLease } from './keep-lease.js'
 import { createSender } from './send-events.js'
-import { runError, type SavedCheckpoint } from './thread-change.js'
+import type { SavedCheckpoint } from './thread-change.js'
 
 /** All that a run needs. */
 export interface RunOrder {
@@ -33,17 +33,23 @@ export interface RunOrder {
 /** Runs an agent on a leased thread: events to those who follow and to the log, then one commit. */
 export function conductRun(order: RunOrder): LiveRun {
   const { server, agent, input, lease, plan, controller, record } = order
-  const { limits, clock, newId, log, stateRules, hooks } = server
+  const { limits, clock, newId, log, stateRules } = server
   const { runId, threadId } = input
   const info: RunInfo = { key: lease.key, runId, signal: controller.signal }
   const feed = feedOf(order)
+  const sender = createSender(order, feed, info)
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: order.headers })
-  const stopRenewing = keepLease({ server, lease, onLost: (error) => controller.abort(error) })
+  const stopRenewing = keepLease({
+    ...{ store: server.store, lease, leaseMs: limits.leaseMs, clock },
+    onLost: (error) => controller.abort(error),
+    onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
+  })
   const stopTimer = limitTime(order)
   let saved: SavedCheckpoint | undefined
+  let ended: RunEnding | undefined
 
   const run = startRun(
-    hookedAgent(agent, { hooks, info, runTimeoutMs: limits.runTimeoutMs }),
+    hookedAgent(agent, { server, info }),
     { ...input, messages: plan.messages, state: plan.state, resume: plan.resume },
     {
       signal: controller.signal,
@@ -58,15 +64,17 @@ export function conductRun(order: RunOrder): LiveRun {
       clock,
       onProblem: (problem) => log.warn({ ...lease.key, runId, problem }, 'a run was repaired'),
       sink: {
-        send: createSender(order, feed, info),
-        end: (event, outcome) => finishRun({ ...order, feed, info, saved }, event, outcome),
+        send: sender.send,
+        async end(event, outcome) {
+          ended = await finishRun({ ...order, feed, info, saved, problem: sender.problem }, event, outcome)
+        },
       },
     },
   )
   const wrapUp = (outcome: Outcome): void => {
     stopRenewing()
     stopTimer()
-    span.end({ status: outcome.type, ...runError(outcome), usage: outcome.usage })
+    span.end({ status: outcome.type, ...ended, usage: outcome.usage })
   }
   return {
     key: lease.key,

@@ -13,24 +13,31 @@ export interface Finishing extends RunOrder {
   readonly feed: Feed
   readonly info: RunInfo
   readonly saved: SavedCheckpoint | undefined
+  /** What went wrong on the way out and has stopped the run, unless it was at its end. */
+  readonly problem: unknown
 }
 
+/** What became of a run, with all that a hook or the store had to do with it. */
+export type RunEnding = Pick<RunRecord, 'status' | 'error'>
+
 /** Commits what the run has changed, frees the thread, and shows the end: in this order. Never rejects. */
-export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<void> {
+export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
   const { server, lease, feed, free, record } = given
   const { log, metrics, clock } = server
   const facts = { ...lease.key, runId: record.runId }
   if (outcome.type === 'failed') log.error({ ...facts, err: outcome.error }, 'a run has failed')
-  let status: RunRecord['status']
+  let ending: RunEnding
   let failure: AgUiEvent | undefined
   try {
-    status = await commit(given, terminal, outcome)
-  } catch (error) {
-    log.error({ ...facts, err: error }, 'a run could not be committed')
+    ending = await commit(given, terminal, outcome)
+  } catch (cause) {
+    log.error({ ...facts, err: cause }, 'a run could not be committed')
     metrics.storeFailed()
-    status = 'failed'
-    failure = { type: 'RUN_ERROR', ...toWireError(error, 'BACKGROUND_EXECUTION_ERROR') }
+    const error = toWireError(cause, 'BACKGROUND_EXECUTION_ERROR')
+    ending = { status: 'failed', error }
+    failure = { type: 'RUN_ERROR', ...error }
   }
+  const { status } = ending
   // Before the end is seen, so that a client that answers at once finds the thread free.
   await free()
   const { agent } = lease.key
@@ -39,9 +46,10 @@ export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: 
   metrics.events({ agent }, feed.nextSeq - record.nextSeq)
   log.info({ ...facts, status, events: feed.nextSeq - record.nextSeq }, 'run ended')
   feed.close(failure)
+  return ending
 }
 
-async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunRecord['status']> {
+async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
   const { server, lease, feed, record, thread, saved, input } = given
   const last = await lastEvent(given, terminal, outcome)
   const log = await feed.seal(last)
@@ -58,28 +66,37 @@ async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): 
   const clientTools = new Set(input.tools.map(({ name }) => name))
   const change = threadChange({ thread, outcome, saved, clientTools, run, stateRules: server.stateRules })
   await server.store.threads.commit(lease, { ...change, log: { runId: record.runId, ...log } })
-  return run.status
+  const { status, error } = run
+  return { status, ...(error && { error }) }
 }
 
-/** Shows the state, and gives the last event as the hooks leave it. */
-async function lastEvent(
-  { server, feed, info }: Finishing,
-  terminal: AgUiEvent,
-  outcome: Outcome,
-): Promise<AgUiEvent> {
-  const { hooks, stateRules } = server
-  const outgoing = createOutgoing(hooks, info) ?? ((event: AgUiEvent) => Promise.resolve(event))
+/** Shows the state, and gives the last event as the hooks leave it: RUN_ERROR when one has failed. */
+async function lastEvent(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<AgUiEvent> {
+  const { server, feed, info, problem } = given
+  const outgoing = createOutgoing(server, info) ?? ((event: AgUiEvent) => Promise.resolve(event))
+  const report = (error: unknown): void =>
+    server.log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
   // It has failed already: a hook that fails too changes nothing.
-  if (terminal.type === 'RUN_ERROR') return outgoing(terminal).catch(() => terminal)
+  const sayFailed = (event: AgUiEvent): Promise<AgUiEvent> =>
+    outgoing(event).catch((error: unknown) => {
+      report(error)
+      return event
+    })
+  if (terminal.type === 'RUN_ERROR') return sayFailed(terminal)
   try {
-    const { stateSnapshot } = hooks
-    const visible = stateRules.visible(outcome.state)
-    const snapshot = stateSnapshot
-      ? await callHook('stateSnapshot', () => stateSnapshot(visible, info))
-      : visible
+    if (problem !== undefined) throw problem as Error
+    const snapshot = await finalState(given, outcome)
     if (snapshot !== undefined) await feed.push(await outgoing({ type: 'STATE_SNAPSHOT', snapshot }))
     return await outgoing(terminal)
   } catch (error) {
-    return { type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') }
+    report(error)
+    return sayFailed({ type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') })
   }
+}
+
+async function finalState({ server, info }: Finishing, outcome: Outcome): Promise<unknown> {
+  const { stateSnapshot } = server.hooks
+  const visible = server.stateRules.visible(outcome.state)
+  if (!stateSnapshot) return visible
+  return callHook(server, 'stateSnapshot', () => stateSnapshot(visible, info))
 }

@@ -1,18 +1,21 @@
+import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease } from '../../threads/store.js'
-import type { ServerContext } from '../context.js'
+import type { Lease, Store } from '../../threads/store.js'
 
 export interface KeepLeaseOptions {
-  readonly server: ServerContext
+  readonly store: Store
   readonly lease: Lease
+  readonly leaseMs: number
+  readonly clock: Clock
   /** Called once when the thread is no longer ours. */
   readonly onLost: (error: MillraceError) => void
+  /** Told when the store could not be asked. */
+  readonly onProblem: (error: unknown) => void
 }
 
 /** Renews a lease until the answer is called. A store that fails for a while is asked again until the lease runs out. */
-export function keepLease({ server, lease, onLost }: KeepLeaseOptions): () => void {
-  const { store, clock, limits } = server
-  const { leaseMs } = limits
+export function keepLease(options: KeepLeaseOptions): () => void {
+  const { store, lease, leaseMs, clock, onLost, onProblem } = options
   let isOver = false
   let validUntil = clock.now() + leaseMs
   let cancel: () => void
@@ -27,7 +30,7 @@ export function keepLease({ server, lease, onLost }: KeepLeaseOptions): () => vo
       const isOurs = await store.leases.renew(lease, leaseMs)
       validUntil = isOurs ? asked + leaseMs : -Infinity
     } catch (error) {
-      server.log.warn({ ...lease.key, err: error }, 'a lease could not be renewed')
+      if (!isOver) onProblem(error)
     }
     if (isOver) return
     if (clock.now() >= validUntil) lost()

@@ -1,4 +1,5 @@
 import type { Agent } from '../../agents/index.js'
+import { isRecord } from '../../core/is-record.js'
 import { createRunStream, type AgUiEvent, type RunInput } from '../../protocol/index.js'
 import type { Lease } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
@@ -12,6 +13,7 @@ import { conductRun } from './conduct-run.js'
 import { createHolds, type Holds } from './holds.js'
 import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
+import { createOutgoing } from './outgoing.js'
 import { recoverThread } from './recover-run.js'
 import { serverClosing } from './server-closing.js'
 import { takeLease } from './take-lease.js'
@@ -40,9 +42,10 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   const controller = new AbortController()
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
   const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
-  await callHook('inputRecord', () => hooks.inputRecord?.(input, info))
+  await callHook(server, 'inputRecord', () => hooks.inputRecord?.(input, info))
   try {
-    holds.add(await callHook('lock', () => hooks.lock?.(info)))
+    const unlock = await callHook(server, 'lock', () => hooks.lock?.(info))
+    if (unlock) holds.add(() => callHook(server, 'lock', unlock))
     const lease = await takeLease(server, key, signal)
     holds.add(() => store.leases.release(lease))
     const turn = await planned({ server, request, lease, controller, info, holds })
@@ -64,15 +67,28 @@ interface Leased {
 }
 
 async function planned(leased: Leased): Promise<Turn> {
-  const { server, request, lease } = leased
-  const { history, stateRules } = server
-  const thread = committed(await recoverThread(server, lease))
+  const { server, request, lease, info } = leased
+  const { history, stateRules, metrics } = server
+  const thread = committed(await server.recoveries.during(lease.key, () => recoverThread(server, lease)))
   const input = await changedInput(leased, thread)
   const plan = planTurn({ thread, input, history, rules: stateRules })
   if (plan.type === 'run')
     return { type: 'live', run: await start({ ...leased, ...{ thread, input, plan } }) }
+  const events = await passed(over(request.input, plan, stateRules), createOutgoing(server, info))
   if (plan.type === 'hold') await hold(leased, thread, plan)
-  return over(request.input, plan, stateRules)
+  if (plan.type !== 'refuse') metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
+  return { type: 'over', runId: request.input.runId, events }
+}
+
+/** The hooks see every event that goes out, also where no agent has a part. */
+async function passed(
+  events: readonly AgUiEvent[],
+  outgoing: ReturnType<typeof createOutgoing>,
+): Promise<readonly AgUiEvent[]> {
+  if (!outgoing) return events
+  const all: AgUiEvent[] = []
+  for (const event of events) all.push(await outgoing(event))
+  return all
 }
 
 /** What the team makes of the request. It stays the same run of the same thread. */
@@ -84,9 +100,12 @@ async function changedInput(
   if (!inputChange) return request.input
   const { interrupts = [], pendingToolCalls = [] } = thread ?? {}
   const known = { ...info, thread: { interrupts, pendingToolCalls } }
-  const changed = await callHook('inputChange', () => inputChange(request.input, known))
   const { threadId, runId } = request.input
-  return { ...changed, threadId, runId }
+  return callHook(server, 'inputChange', async () => {
+    const changed: unknown = await inputChange(request.input, known)
+    if (!isRecord(changed)) throw new TypeError('inputChange gave no request.')
+    return { ...(changed as RunInput), threadId, runId }
+  })
 }
 
 /** A thread that a run has begun and never committed is as good as none, but for its run. */
@@ -162,17 +181,17 @@ async function hold(
   })
 }
 
-/** The stream of a turn in which no agent has a part. */
+/** The events of a turn in which no agent has a part. */
 function over(
   { threadId, runId }: RunInput,
   plan: Exclude<TurnPlan, { type: 'run' }>,
   rules: StateRulesHandle,
-): Turn {
+): readonly AgUiEvent[] {
   const events: AgUiEvent[] = []
   const stream = createRunStream({ threadId, runId, emit: (event) => events.push(event) })
   if (plan.type === 'hold')
     events.push(...plan.opening.flatMap((event) => rules.showEvent(event, plan.state) ?? []))
   if (plan.type === 'refuse') stream.fail(plan.error)
   else stream.finish({ type: 'success' })
-  return { type: 'over', runId, events }
+  return events
 }

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { Hooks, RunInfo } from '../hooks.js'
+import type { ServerContext } from '../context.js'
+import type { RunInfo } from '../hooks.js'
 import { callHook } from './call-hook.js'
 
 const ids = [
@@ -18,16 +19,19 @@ const ids = [
  * when it has made something else of the event.
  */
 export function createOutgoing(
-  { outputRecord, outputChange }: Hooks,
+  server: Pick<ServerContext, 'hooks' | 'metrics'>,
   info: RunInfo,
 ): ((event: AgUiEvent) => Promise<AgUiEvent>) | undefined {
+  const { outputRecord, outputChange } = server.hooks
   if (!outputRecord && !outputChange) return undefined
   return async function outgoing(event) {
-    if (outputRecord) await callHook('outputRecord', () => outputRecord(event, info))
+    if (outputRecord) await callHook(server, 'outputRecord', () => outputRecord(event, info))
     if (!outputChange) return event
-    const changed = await callHook('outputChange', () => outputChange(event, info))
-    assertSameEvent(event, changed)
-    return changed
+    return callHook(server, 'outputChange', async () => {
+      const changed: unknown = await outputChange(event, info)
+      assertSameEvent(event, changed)
+      return changed
+    })
   }
 }
 

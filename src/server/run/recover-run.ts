@@ -8,17 +8,24 @@ import { openClientCalls, titleOf } from './message-tail.js'
 
 /** A thread as it is when no run is at work on it. A run that was lost with its process is ended first. */
 export async function settledThread(server: ServerContext, key: ThreadKey): Promise<Thread | undefined> {
-  const { store, registry, limits, owner } = server
+  const { store, registry, limits, owner, recoveries } = server
   const thread = await store.threads.load(key)
   if (thread?.run?.status !== 'running' || registry.get(key)) return thread
   const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
-  // At work in another process.
-  if (!lease) return thread
-  try {
-    return await recoverThread(server, lease)
-  } finally {
-    await store.leases.release(lease)
+  if (!lease) {
+    const recovery = recoveries.over(key)
+    // At work in another process.
+    if (!recovery) return thread
+    await recovery
+    return store.threads.load(key)
   }
+  return recoveries.during(key, async () => {
+    try {
+      return await recoverThread(server, lease)
+    } finally {
+      await store.leases.release(lease)
+    }
+  })
 }
 
 /**

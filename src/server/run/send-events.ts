@@ -7,24 +7,39 @@ import { createOutgoing } from './outgoing.js'
 
 type Send = (event: AgUiEvent) => Promise<void> | undefined
 
+export interface Sender {
+  readonly send: Send
+  /** Why it has stopped the run, if it did. A run that is at its end does not notice by itself. */
+  readonly problem: unknown
+}
+
 /**
  * Takes the events of a run as they come, without what is private, with what this client has to know first. Never
  * throws: a hook that fails stops the run, and its event is sent as it was.
  */
-export function createSender({ server, input, plan, controller }: RunOrder, feed: Feed, info: RunInfo): Send {
-  const { stateRules, hooks } = server
+export function createSender(
+  { server, input, plan, controller }: RunOrder,
+  feed: Feed,
+  info: RunInfo,
+): Sender {
+  const { stateRules } = server
   const state = createFold({ state: plan.state })
   const isCritical = criticalEvents(new Set(input.tools.map(({ name }) => name)))
-  const outgoing = createOutgoing(hooks, info)
+  const outgoing = createOutgoing(server, info)
+  let problem: unknown
+  const stop = (error: unknown): void => {
+    problem ??= error
+    controller.abort(error)
+  }
 
   const push: Send = (event) => {
     if (!isCritical(event)) return feed.push(event)
-    return feed.pushSafely(event).catch((error: unknown) => controller.abort(storeError(error)))
+    return feed.pushSafely(event).catch((error: unknown) => stop(storeError(error)))
   }
   const pass: Send = (event) => {
     if (!outgoing) return push(event)
     return outgoing(event).then(push, (error: unknown) => {
-      controller.abort(error)
+      stop(error)
       return push(event)
     })
   }
@@ -34,9 +49,14 @@ export function createSender({ server, input, plan, controller }: RunOrder, feed
     const shown = stateRules.showEvent(event, state.state)
     return shown && pass(shown)
   }
-  return (event) => {
-    if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
-    return sendAll([event, ...plan.opening], send)
+  return {
+    send(event) {
+      if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
+      return sendAll([event, ...plan.opening], send)
+    },
+    get problem() {
+      return problem
+    },
   }
 }
 

@@ -12,7 +12,7 @@ const pollMs = 100
  * free in time. Throws SERVER_CLOSING when the server shuts down.
  */
 export async function takeLease(server: ServerContext, key: ThreadKey, signal: AbortSignal): Promise<Lease> {
-  const { store, clock, limits, owner, metrics, whenBusy, isClosing } = server
+  const { store, clock, limits, owner, metrics, whenBusy, isClosing, recoveries } = server
   const began = clock.now()
   const seconds = (): number => (clock.now() - began) / 1000
   const terms = { owner, ttlMs: limits.leaseMs }
@@ -22,6 +22,11 @@ export async function takeLease(server: ServerContext, key: ThreadKey, signal: A
     if (lease) {
       metrics.leaseWait({ outcome: 'acquired' }, seconds())
       return lease
+    }
+    const recovery = recoveries.over(key)
+    if (recovery) {
+      await recovery
+      continue
     }
     if (whenBusy === 'reject') {
       metrics.leaseWait({ outcome: 'refused' }, seconds())

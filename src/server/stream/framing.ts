@@ -10,7 +10,7 @@ import {
   type WireFormat,
 } from '../../protocol/index.js'
 import { eventIdPrefix } from '../../protocol/index.js'
-import type { Entry } from '../live/feed.js'
+import type { LogEntry } from '../../threads/store.js'
 import type { Batch } from './batch.js'
 
 /** How the events of one response are written. */
@@ -41,7 +41,6 @@ export async function createFraming(format: WireFormat, peer: Peer): Promise<Fra
 function sseFraming(downgrade: Downgrade | undefined): Framing {
   let runId: string | undefined
   let prefix = ''
-  const json = downgrade ? (entry: Entry) => downgraded(entry, downgrade) : (entry: Entry) => entry.json
   return {
     headers: sseHeaders,
     heartbeat: sseHeartbeat,
@@ -59,7 +58,7 @@ function sseFraming(downgrade: Downgrade | undefined): Framing {
         prefix = `id: ${eventIdPrefix(runId)}`
       }
       for (const entry of batch.entries) {
-        const data = json(entry)
+        const data = downgrade ? downgraded(entry, downgrade) : entry.json
         if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
       }
       return text
@@ -67,11 +66,14 @@ function sseFraming(downgrade: Downgrade | undefined): Framing {
   }
 }
 
-/** Most events are the same for older clients: then the JSON that is there will do. */
-function downgraded(entry: Entry, downgrade: Downgrade): string | undefined {
-  const event = eventOf(entry)
-  const sent = downgrade(event)
-  return sent === event ? entry.json : sent && JSON.stringify(sent)
+// Without the tag of a subagent these are the same for older clients, and they are nearly all there is.
+const delta = /^\{"type":"(?:TEXT_MESSAGE_CONTENT|REASONING_MESSAGE_CONTENT|TOOL_CALL_ARGS)"/
+
+function downgraded(entry: LogEntry, downgrade: Downgrade): string | undefined {
+  const { json } = entry
+  if (delta.test(json) && !json.includes('"subagentRunId"')) return json
+  const sent = downgrade(eventOf(entry))
+  return sent && JSON.stringify(sent)
 }
 
 function eventsOf(batch: Batch): readonly AgUiEvent[] {
@@ -79,8 +81,8 @@ function eventsOf(batch: Batch): readonly AgUiEvent[] {
 }
 
 /** What was read from a log has been written by this server. */
-function eventOf({ event, json }: Entry): AgUiEvent {
-  return event ?? (JSON.parse(json) as AgUiEvent)
+function eventOf({ json }: LogEntry): AgUiEvent {
+  return JSON.parse(json) as AgUiEvent
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

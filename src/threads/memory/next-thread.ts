@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import type { MessageChange, RunRecord, Thread, ThreadChange, ThreadKey, ThreadSummary } from '../thread.js'
+import type { MessageChange, Thread, ThreadChange, ThreadKey } from '../thread.js'
 import { deepFreeze } from './freeze.js'
 
 /** A thread that nothing was committed to. */
@@ -59,25 +59,4 @@ function nextMessages(messages: readonly Message[], { keep, append }: MessageCha
   for (const message of append) next.push(deepFreeze(message))
   // Frozen here, so that nobody looks again at each of the messages that stay.
   return Object.freeze(next)
-}
-
-/** A thread as lists show it. */
-export function summaryOf(thread: Thread): ThreadSummary {
-  const { key, version, createdAt, updatedAt, title, forkedFrom, run } = thread
-  return {
-    key,
-    version,
-    createdAt,
-    updatedAt,
-    title,
-    ...(forkedFrom === undefined ? {} : { forkedFrom }),
-    messageCount: thread.messages.length,
-    interruptCount: thread.interrupts.length,
-    pendingToolCallCount: thread.pendingToolCalls.length,
-    ...(run === undefined ? {} : { run: withoutStart(run) }),
-  }
-}
-
-function withoutStart({ start: _start, ...run }: RunRecord): Omit<RunRecord, 'start'> {
-  return run
 }

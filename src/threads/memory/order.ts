@@ -1,6 +1,6 @@
 import type { Page } from '../store.js'
 import type { Owner, Thread } from '../thread.js'
-import { fromCursor, toCursor, type ListPlace } from './cursor.js'
+import { fromCursor, toCursor, type PageEnd } from '../cursor.js'
 import { textOfKey, textOfOwner } from './keys.js'
 import { createSorted, type Sorted } from './sorted.js'
 
@@ -14,7 +14,7 @@ export interface ThreadOrder {
   idle(before: number, limit: number): string[]
 }
 
-interface Place extends ListPlace {
+interface Place extends PageEnd {
   readonly text: string
 }
 

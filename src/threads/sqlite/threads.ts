@@ -3,7 +3,7 @@ import type { Lease, Page, ThreadPage, ThreadStore } from '../store.js'
 import type { Owner, ThreadChange, ThreadKey } from '../thread.js'
 import type { Connection } from './connection.js'
 import type { StoreContext } from './context.js'
-import { fromCursor, toCursor } from './cursor.js'
+import { fromCursor, toCursor } from '../cursor.js'
 import {
   selectSummaries,
   selectThreads,

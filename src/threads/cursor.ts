@@ -1,4 +1,4 @@
-import { MillraceError } from '../../core/errors.js'
+import { MillraceError } from '../core/errors.js'
 
 /** The last thread of a page: the next one begins after it, also when it is gone by then. */
 export interface PageEnd {

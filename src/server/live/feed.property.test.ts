@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { settled } from '../../../test/support/run-agent.js'
+import type { LogEntry } from '../../threads/store.js'
+import { createFeed, type Feed, type FeedBatch } from './feed.js'
+
+type Step =
+  | { readonly do: 'push'; readonly bytes: number }
+  | { readonly do: 'pushSafely'; readonly bytes: number }
+  | { readonly do: 'flush'; readonly isWorking: boolean }
+  | { readonly do: 'follow'; readonly after: number; readonly slowness: number }
+  | { readonly do: 'settle' }
+
+const size = fc.oneof(fc.nat(50), fc.constant(20_000))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('push' as const), bytes: size }) },
+  fc.record({ do: fc.constant('pushSafely' as const), bytes: size }),
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('flush' as const), isWorking: fc.boolean() }) },
+  fc.record({
+    do: fc.constant('follow' as const),
+    after: fc.integer({ min: -1, max: 30 }),
+    slowness: fc.nat(3),
+  }),
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('settle' as const) }) },
+)
+
+/** A store that takes its time, and fails when it is told to. */
+function createLog() {
+  const entries: LogEntry[] = []
+  const mode = { isWorking: true }
+  return {
+    entries,
+    mode,
+    async append({ firstSeq, lines }: FeedBatch): Promise<void> {
+      const { isWorking } = mode
+      await settled()
+      if (!isWorking) throw new Error('The disk is full.')
+      entries.push(...lines.map((json, n) => ({ seq: firstSeq + n, json })))
+    },
+    async read(after: number, limit: number): Promise<readonly LogEntry[]> {
+      await settled()
+      return entries.filter(({ seq }) => seq > after).slice(0, limit)
+    },
+  }
+}
+
+async function readSlowly(feed: Feed, after: number, slowness: number): Promise<number[]> {
+  const seen: number[] = []
+  for await (const entries of feed.follow(after, new AbortController().signal)) {
+    seen.push(...entries.map(({ seq }) => seq))
+    for (let n = 0; n < slowness; n++) await settled()
+  }
+  return seen
+}
+
+async function play(steps: readonly Step[], bufferBytes: number) {
+  const log = createLog()
+  const feed = createFeed({ ...{ firstSeq: 0, bufferBytes, flushSoon: () => undefined }, ...log })
+  const readers: { readonly after: number; readonly seen: Promise<number[]> }[] = []
+  const writes: Promise<unknown>[] = []
+  for (const one of steps) {
+    if (one.do === 'push') await feed.push({ type: 'CUSTOM', name: 'n', value: '.'.repeat(one.bytes) })
+    else if (one.do === 'pushSafely')
+      await feed
+        .pushSafely({ type: 'CUSTOM', name: 'n', value: '.'.repeat(one.bytes) })
+        .catch(() => undefined)
+    else if (one.do === 'follow')
+      readers.push({ after: one.after, seen: readSlowly(feed, one.after, one.slowness) })
+    else if (one.do === 'settle') await settled()
+    else {
+      log.mode.isWorking = one.isWorking
+      writes.push(feed.flush().catch(() => undefined))
+    }
+  }
+  const { firstSeq, lines } = await feed.seal({ type: 'CUSTOM', name: 'end', value: 0 })
+  log.entries.push(...lines.map((json, n) => ({ seq: firstSeq + n, json })))
+  const late = feed.flush()
+  await settled()
+  feed.close()
+  await Promise.all([...writes, late])
+  return { feed, log: log.entries, readers }
+}
+
+it('gives every follower, and the log, each event once and in order, whatever happens meanwhile', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 40 }),
+      fc.constantFrom(0, 100, 1e6),
+      async (steps, bytes) => {
+        const { feed, log, readers } = await play(steps, bytes)
+        const all = Array.from({ length: feed.nextSeq }, (_, seq) => seq)
+        expect(log.map(({ seq }) => seq)).toEqual(all)
+        for (const { after, seen } of readers) expect(await seen).toEqual(all.slice(after + 1))
+      },
+    ),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,280 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { deferred, settled } from '../../../test/support/run-agent.js'
+import type { AgUiEvent } from '../../protocol/index.js'
+import type { LogEntry } from '../../threads/store.js'
+import { createFeed, type Feed, type FeedBatch } from './feed.js'
+
+function word(name: string, bytes = 0): AgUiEvent {
+  return { type: 'CUSTOM', name, value: '.'.repeat(bytes) }
+}
+
+interface Rigged {
+  readonly feed: Feed
+  /** What the log has. */
+  readonly log: LogEntry[]
+  readonly batches: FeedBatch[]
+  readonly reads: number[]
+  readonly asked: { count: number }
+  /** The next so many writes fail. */
+  readonly fail: (times: number) => void
+}
+
+interface RigOptions {
+  readonly firstSeq?: number
+  readonly bufferBytes?: number
+  readonly append?: (batch: FeedBatch) => Promise<void>
+}
+
+function rig({ firstSeq = 0, bufferBytes = 1e6, append }: RigOptions = {}): Rigged {
+  const log: LogEntry[] = []
+  const [batches, reads]: [FeedBatch[], number[]] = [[], []]
+  const asked = { count: 0 }
+  let failures = 0
+  const fail = (times: number): void => {
+    failures = times
+  }
+  const feed = createFeed({
+    ...{ firstSeq, bufferBytes },
+    async append(batch) {
+      await append?.(batch)
+      if (failures-- > 0) throw new Error('The disk is full.')
+      batches.push(batch)
+      log.push(...batch.lines.map((json, n) => ({ seq: batch.firstSeq + n, json })))
+    },
+    read(after, limit) {
+      reads.push(after)
+      return Promise.resolve(log.filter(({ seq }) => seq > after).slice(0, limit))
+    },
+    flushSoon: () => void asked.count++,
+  })
+  return { feed, log, batches, reads, asked, fail }
+}
+
+function nameOf({ json }: LogEntry): string {
+  return (JSON.parse(json) as { readonly name: string }).name
+}
+
+/** Reads until the end, each batch as `seq:name` words. */
+function collect(
+  feed: Feed,
+  after = -1,
+  signal = new AbortController().signal,
+): { readonly batches: string[]; done: Promise<void> } {
+  const batches: string[] = []
+  const read = async (): Promise<void> => {
+    for await (const entries of feed.follow(after, signal))
+      batches.push(entries.map((entry) => `${entry.seq}:${nameOf(entry)}`).join(' '))
+  }
+  return { batches, done: read() }
+}
+
+async function finish({ feed, log }: Rigged, name = 'end'): Promise<void> {
+  const { firstSeq, lines } = await feed.seal(word(name))
+  log.push(...lines.map((json, n) => ({ seq: firstSeq + n, json })))
+  feed.close()
+}
+
+describe('followers', () => {
+  test('get events in order, numbered from the first, those of one turn together', async () => {
+    const rigged = rig({ firstSeq: 7 })
+    const { feed } = rigged
+    const { batches, done } = collect(feed, 6)
+    void feed.push(word('a'))
+    void feed.push(word('b'))
+    await settled()
+    void feed.push(word('c'))
+    await settled()
+    expect(feed.nextSeq).toBe(10)
+    await finish(rigged)
+    await done
+    expect(batches).toEqual(['7:a 8:b', '9:c', '10:end'])
+  })
+
+  test('get a large event at once, with those before it', async () => {
+    const { feed } = rig()
+    const { batches } = collect(feed)
+    await settled()
+    void feed.push(word('a'))
+    void feed.push(word('large', 20_000))
+    void feed.push(word('b'))
+    await settled()
+    expect(batches).toEqual(['0:a 1:large', '2:b'])
+  })
+
+  test('may begin at any number, also after the end', async () => {
+    const rigged = rig()
+    for (const name of ['a', 'b', 'c']) void rigged.feed.push(word(name))
+    await finish(rigged)
+    const seen = await Promise.all(
+      [-1, 0, 1, 2, 3, 9].map(async (after) => {
+        const { batches, done } = collect(rigged.feed, after)
+        await done
+        return batches.join()
+      }),
+    )
+    expect(seen).toEqual(['0:a 1:b 2:c 3:end', '1:b 2:c 3:end', '2:c 3:end', '3:end', '', ''])
+  })
+
+  test('of any number see the same', async () => {
+    const rigged = rig()
+    const all = Array.from({ length: 200 }, () => collect(rigged.feed))
+    void rigged.feed.push(word('a'))
+    await settled()
+    await finish(rigged)
+    await Promise.all(all.map(({ done }) => done))
+    expect(new Set(all.map(({ batches }) => batches.join()))).toEqual(new Set(['0:a,1:end']))
+  })
+
+  test('that are too far behind read the log, and go on from memory', async () => {
+    const rigged = rig({ bufferBytes: 100 })
+    const { feed, reads } = rigged
+    for (const name of ['a', 'b', 'c']) void feed.push(word(name, 60))
+    await settled()
+    await feed.flush()
+    void feed.push(word('d'))
+    const { batches, done } = collect(feed)
+    await settled()
+    await finish(rigged)
+    await done
+    expect(reads).toEqual([-1])
+    expect(batches.join(' ')).toBe('0:a 1:b 2:c 3:d 4:end')
+  })
+
+  test('do not see in the log what is not shown yet', async () => {
+    const rigged = rig({ bufferBytes: 0 })
+    const { feed, log } = rigged
+    void feed.push(word('a'))
+    await settled()
+    await feed.flush()
+    const { firstSeq, lines } = await feed.seal(word('end'))
+    // The commit has it, and the thread is yet to be freed.
+    log.push({ seq: firstSeq, json: lines[0] ?? '' })
+    const { batches, done } = collect(feed)
+    await settled()
+    expect(batches).toEqual(['0:a'])
+    feed.close()
+    await done
+    expect(batches).toEqual(['0:a', '1:end'])
+  })
+
+  test('are told when the log lacks what it should have', async () => {
+    const { feed, log } = rig({ bufferBytes: 0 })
+    void feed.push(word('a'))
+    await settled()
+    await feed.flush()
+    log.length = 0
+    await expect(collect(feed).done).rejects.toMatchObject({ code: 'STORE_ERROR' })
+  })
+
+  test('leave at once when they are told to, and leave no listener behind', async () => {
+    const { feed } = rig()
+    const leaving = new AbortController()
+    const { batches, done } = collect(feed, -1, leaving.signal)
+    const { batches: others } = collect(feed)
+    await settled()
+    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(1)
+    leaving.abort()
+    await done
+    void feed.push(word('a'))
+    await settled()
+    expect([batches, others]).toEqual([[], ['0:a']])
+    expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(0)
+  })
+
+  test('get nothing when they have left before they came', async () => {
+    const { feed } = rig()
+    void feed.push(word('a'))
+    const { batches, done } = collect(feed, -1, AbortSignal.abort())
+    await done
+    expect(batches).toEqual([])
+  })
+})
+
+describe('a run that never waits', () => {
+  test('is told now and then to let timers have a turn', async () => {
+    const { feed } = rig()
+    let turns = 0
+    const tick = setInterval(() => turns++, 0)
+    let pauses = 0
+    for (let n = 0; n < 200; n++) {
+      const pause = feed.push(word('a', 2_000))
+      if (pause) pauses++
+      await pause
+    }
+    clearInterval(tick)
+    expect(pauses).toBe(6)
+    expect(turns).toBeGreaterThan(0)
+  })
+})
+
+describe('the log', () => {
+  test('is asked for soon after each event, and gets all of them in one batch', async () => {
+    const { feed, batches, asked } = rig({ firstSeq: 3 })
+    void feed.push(word('a'))
+    void feed.push(word('b'))
+    expect(asked.count).toBe(2)
+    await feed.flush()
+    await feed.flush()
+    expect(batches).toEqual([{ firstSeq: 3, lines: [JSON.stringify(word('a')), JSON.stringify(word('b'))] }])
+  })
+
+  test('gets what it could not take with the next write, once', async () => {
+    const rigged = rig()
+    const { feed, log, fail } = rigged
+    fail(1)
+    void feed.push(word('a'))
+    await expect(feed.flush()).rejects.toThrow('full')
+    void feed.push(word('b'))
+    await feed.flush()
+    expect(log.map(nameOf)).toEqual(['a', 'b'])
+    await finish(rigged)
+    expect(log.map(({ seq }) => seq)).toEqual([0, 1, 2])
+  })
+
+  test('is written one batch after the other', async () => {
+    const gate = deferred()
+    const begun: number[] = []
+    const { feed, log } = rig({ append: ({ firstSeq }) => (begun.push(firstSeq), gate.promise) })
+    void feed.push(word('a'))
+    const first = feed.flush()
+    await settled()
+    void feed.push(word('b'))
+    const second = feed.flush()
+    await settled()
+    expect(begun).toEqual([0])
+    gate.resolve()
+    await Promise.all([first, second])
+    expect(begun).toEqual([0, 1])
+    expect(log.map(nameOf)).toEqual(['a', 'b'])
+  })
+
+  test('has an event that must not be forgotten before anybody sees it', async () => {
+    const gate = deferred()
+    const { feed } = rig({ append: () => gate.promise })
+    const { batches } = collect(feed)
+    void feed.push(word('a'))
+    const pushed = feed.pushSafely(word('critical'))
+    await settled()
+    expect(batches).toEqual(['0:a'])
+    gate.resolve()
+    await pushed
+    await settled()
+    expect(batches).toEqual(['0:a', '1:critical'])
+  })
+
+  test('that cannot be written keeps such an event from being seen', async () => {
+    const { feed, fail } = rig()
+    const { batches } = collect(feed)
+    fail(1)
+    void feed.push(word('a'))
+    await expect(feed.pushSafely(word('critical'))).rejects.toThrow('full')
+    void feed.push(word('b'))
+    await settled()
+    expect(batches).toEqual(['0:a'])
+    await feed.flush()
+    void feed.push(word('c'))
+    await settled()
+    expect(batches).toEqual(['0:a', '1:critical 2:b 3:c'])
+  })
+})
