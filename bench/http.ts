@@ -55,21 +55,19 @@ async function benchBursts(children: readonly Child[]): Promise<string[]> {
     }
   }
 
-  /** Compared round by round: what else the machine does changes more slowly than that. */
-  const ratio = (name: string, base: string): number => {
-    const of = results.get(base) ?? []
-    return median(
-      (results.get(name) ?? []).map((one, n) => one.eventsPerSecond / (of[n]?.eventsPerSecond ?? NaN)),
-    )
+  const speed = (name: string): number =>
+    median((results.get(name) ?? []).map(({ eventsPerSecond }) => eventsPerSecond))
+  const cpu = (name: string): number =>
+    median((results.get(name) ?? []).map(({ cpuPerEvent }) => cpuPerEvent))
+  console.log('http: 50 streams at once of 1,000 deltas each, median of the rounds (ratio to the first)')
+  for (const { name } of bursts) {
+    const events = Math.round(speed(name)).toLocaleString('en').padStart(9)
+    const ratio = (speed(name) / speed('bare')).toFixed(2)
+    // What else the machine does changes the CPU time far less than the speed.
+    const used = `${cpu(name).toFixed(2).padStart(6)} µs of CPU an event (${(cpu(name) / cpu('bare')).toFixed(2)}x)`
+    console.log(`${title(name)}${events} events/s (${ratio}x)  ${used}`)
   }
-  console.log('http: 50 streams at once of 1,000 deltas each, median of the rounds')
-  for (const [name, of] of results) {
-    const speed = Math.round(median(of.map(({ eventsPerSecond }) => eventsPerSecond))).toLocaleString('en')
-    const cpu = median(of.map(({ cpuPerEvent }) => cpuPerEvent)).toFixed(2)
-    const line = `${speed.padStart(9)} events/s (${ratio(name, 'bare').toFixed(2)}x)`
-    console.log(`${title(name)}${line}  ${cpu.padStart(6)} µs of CPU an event`)
-  }
-  return burstMisses(ratio)
+  return burstMisses((name, base) => speed(name) / speed(base))
 }
 
 function burstMisses(ratio: (name: string, base: string) => number): string[] {

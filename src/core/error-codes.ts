@@ -16,6 +16,7 @@ export const errorCodes = {
   TOOL_ERROR: { status: 500, expose: false, text: 'A tool failed.' },
   INVALID_TOOL_ARGUMENTS: { status: 500, expose: false, text: 'A tool was called with invalid arguments.' },
   MAX_ITERATIONS: { status: 500, expose: true, text: 'The agent did not finish within its number of steps.' },
+  INVALID_OPTIONS: { status: 500, expose: false, text: 'The server is not set up correctly.' },
   INVALID_AGENT: { status: 500, expose: false, text: 'The agent is not set up correctly.' },
   INVALID_RESUME: { status: 400, expose: true, text: 'The answers do not fit the open questions.' },
   INVALID_CHECKPOINT: { status: 409, expose: false, text: 'The saved run cannot be continued.' },

@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Hono<{ Bindings: NodeBindings }>
   })
   const known = endpoints(options)
   for (const { method, path, handle } of known) {
-    app.on(method, basePath + path, async (c) => {
+    app.on(method, addressesOf(path, basePath), async (c) => {
       try {
         const response = await handle(c)
         server.metrics.request({ route: path, method, status: response.status })
@@ -71,6 +71,11 @@ export function createApp(options: AppOptions): Hono<{ Bindings: NodeBindings }>
   }
   refuseOtherMethods(app, known, basePath)
   return app
+}
+
+/** The root of a server is also found without the slash. */
+function addressesOf(path: string, basePath: string): string[] {
+  return path === '/' && basePath !== '' ? [basePath, `${basePath}/`] : [basePath + path]
 }
 
 function nothingHere(): MillraceError {
@@ -150,7 +155,7 @@ function refuseOtherMethods(
   const methods = new Map<string, string[]>()
   for (const { path, method } of known) methods.set(path, [...(methods.get(path) ?? []), method])
   for (const [path, allowed] of methods) {
-    app.all(basePath + path, (c) => {
+    app.on(['ALL'], addressesOf(path, basePath), (c) => {
       const allow = allowed.join(', ')
       const message = `${c.req.method} is not served here; ${allow} is.`
       throw new MillraceError('METHOD_NOT_ALLOWED', message, { details: { allow } })

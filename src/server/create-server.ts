@@ -5,6 +5,7 @@ import { MillraceError } from '../core/errors.js'
 import { randomIds } from '../core/ids.js'
 import { createMemoryStore } from '../threads/memory.js'
 import { createApp } from './app.js'
+import { checkOptions } from './check-options.js'
 import { createDefaultLogger } from './default-logger.js'
 import { createHousekeeping } from './housekeeping.js'
 import { checkHost, createIdentify } from './identity.js'
@@ -43,6 +44,7 @@ export interface CloseOptions {
  * const server = createServer({ agents: [agent], store: await createSqliteStore({ path: 'threads.db' }) })
  */
 export function createServer(options: ServerOptions): Server {
+  checkOptions(options)
   let isClosing = false
   const server = createContext(options, () => isClosing)
   const app = createApp({

@@ -6,6 +6,8 @@ import { defineAgent, defineTool } from '../../src/index.js'
 import { scriptedModel, type ScriptPiece } from '../../src/models/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { createSqliteStore } from '../../src/threads/sqlite.js'
+import type { Store } from '../../src/threads/store.js'
+import { deferred } from '../support/run-agent.js'
 import { clients } from './support-clients.js'
 import { gatedAgent } from './support-gated.js'
 import { ask, historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
@@ -200,32 +202,61 @@ it('takes the answers to two questions one at a time, each in another life', asy
   expect(await listed(third.url)).toMatchObject({ status: 'idle' })
 })
 
-it('many who come at once to a thread whose run was lost elsewhere find it ended', async () => {
+it('those who come while a lost run is being ended wait for that', async () => {
   const clock = manualClock()
-  const store = await createSqliteStore({ path: join(temporaryFolder(), 'threads.db'), clock })
-  const { agent } = gatedAgent([])
-  const { url } = await serving({ agents: [agent], store })
+  const inner = await createSqliteStore({ path: join(temporaryFolder(), 'threads.db'), clock })
   const key = { app: 'default', user: 'local', agent: 'speaker', thread: 'thread-1' }
-  const lease = await store.leases.acquire(key, { owner: 'another process', ttlMs: 1000 })
+  const lease = await inner.leases.acquire(key, { owner: 'another process', ttlMs: 1000 })
   if (!lease) throw new Error('The thread is taken.')
+  const { store, isHeld, letGo, asked } = heldAtCommit(inner)
+  const { url } = await serving({ agents: [gatedAgent([]).agent], store })
   const start = { keep: 0, append: [user('u1', 'Speak.')], state: {}, clientTools: [] }
-  await store.threads.begin(lease, { runId: 'run-1', status: 'running', startedAt: 0, nextSeq: 0, start })
+  await inner.threads.begin(lease, { runId: 'run-1', status: 'running', startedAt: 0, nextSeq: 0, start })
   await clock.advance(2000)
 
+  const look = () => ask(`${url}/message_snapshot/thread-1`)
+  const looks = [look()]
+  await isHeld.promise
   const body = inputOf({ runId: 'run-2', messages: [user('u1', 'Speak.'), user('u2', 'More.')] })
-  const looks = Array.from({ length: 6 }, () => ask(`${url}/message_snapshot/thread-1`))
   const running = openStream(`${url}/run`, { body })
-  looks.push(...Array.from({ length: 6 }, () => ask(`${url}/message_snapshot/thread-1`)))
-  for (const look of looks)
-    expect(await look).toMatchObject({
-      status: 200,
-      body: { messages: expect.arrayContaining([user('u1', 'Speak.')]) as unknown },
-    })
+  looks.push(look(), look(), look())
+  await expect.poll(asked).toBe(5)
+  letGo.resolve()
+  for (const { status, body: shown } of await Promise.all(looks)) {
+    expect(status).toBe(200)
+    expect((shown as { messages: unknown[] }).messages[0]).toEqual(user('u1', 'Speak.'))
+  }
   const stream = await running
   expect(stream.status).toBe(200)
   await stream.whole()
   assertValidStream(stream.events, { input: body })
 })
+
+/** A store whose first commit waits for the test. Tells how often a lease was asked for. */
+function heldAtCommit(inner: Store) {
+  const [isHeld, letGo] = [deferred(), deferred()]
+  let count = 0
+  const store: Store = {
+    ...inner,
+    threads: {
+      ...inner.threads,
+      async commit(lease, change) {
+        isHeld.resolve()
+        await letGo.promise
+        return inner.threads.commit(lease, change)
+      },
+    },
+    leases: {
+      ...inner.leases,
+      async acquire(key, terms) {
+        const lease = await inner.leases.acquire(key, terms)
+        count++
+        return lease
+      },
+    },
+  }
+  return { store, isHeld, letGo, asked: () => count }
+}
 
 function interruptsIn(event: unknown): Record<string, string> {
   const { outcome } = event as { outcome: { interrupts?: readonly { id: string; message: string }[] } }

@@ -9,6 +9,9 @@ export interface LiveRun {
   readonly feed: Feed
   /** The number of its first event. */
   readonly firstSeq: number
+  readonly startedAt: number
+  /** Whether its thread has been committed never before. */
+  readonly isFirst: boolean
   /** What a client holds that has seen nothing of this run: for those who come late. */
   readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
   /** Stops it. Cancelled when there is no reason; else failed, with that. */

@@ -30,8 +30,12 @@ export const runRoute: Route = {
     const source = async function* (gone: AbortSignal): AsyncGenerator<Batch> {
       const opened = turn ?? (await opening.catch((error: unknown) => refused(server, error, input.runId)))
       if (opened.type === 'live') live = opened.run
-      server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
-      for await (const batch of batchesOf(opened, gone)) yield batch
+      let isFirst = true
+      for await (const batch of batchesOf(opened, gone)) {
+        if (isFirst) server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
+        isFirst = false
+        yield batch
+      }
     }
     return replyWithStream(server, request, {
       peer,

@@ -81,9 +81,15 @@ export const patchRoute: Route = {
   },
 }
 
-async function threadOf(server: RouteContext, request: RouteRequest): Promise<Thread> {
+async function threadOf(
+  server: RouteContext,
+  request: RouteRequest,
+): Promise<Pick<Thread, 'messages' | 'state'>> {
   const key = threadInPath(server, request)
   const thread = await settledThread(server, key)
-  if (!thread || thread.version === 0) throw unknownThread(key)
-  return thread
+  if (thread && thread.version > 0) return thread
+  // In its first run, and not committed yet.
+  const live = server.registry.get(key)
+  if (live) return live.start
+  throw unknownThread(key)
 }

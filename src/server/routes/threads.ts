@@ -1,6 +1,8 @@
 import { MillraceError } from '../../core/errors.js'
-import type { ThreadSummary } from '../../threads/thread.js'
+import type { Owner, ThreadSummary } from '../../threads/thread.js'
+import type { LiveRun } from '../live/live-run.js'
 import { removeThread } from '../remove-thread.js'
+import { titleOf } from '../run/message-tail.js'
 import { settledThread } from '../run/recover-run.js'
 import { json, threadInPath, unknownThread, type Route } from './route.js'
 
@@ -11,15 +13,33 @@ const maxLimit = 200
 export const listRoute: Route = {
   method: 'GET',
   path: '/thread/list',
-  async handle({ store }, { owner, query }) {
+  async handle({ store, registry }, { owner, query }) {
     const limit = limitIn(query('limit')) ?? defaultLimit
     const cursor = query('cursor')
     const page = await store.threads.list(owner, { limit, ...(cursor === undefined ? {} : { cursor }) })
+    const begun = cursor === undefined ? registry.all().filter((run) => isFirstRun(run, owner)) : []
     return json({
-      threads: page.threads.map(shown),
+      threads: [...begun.map(shownLive), ...page.threads.map(shown)],
       ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }),
     })
   },
+}
+
+/** A thread in its first run is not in the store yet, but its user should find it. */
+function isFirstRun({ key, isFirst }: LiveRun, { app, user, agent }: Owner): boolean {
+  return isFirst && key.app === app && key.user === user && key.agent === agent
+}
+
+function shownLive({ key, runId, start, startedAt }: LiveRun) {
+  return {
+    threadId: key.thread,
+    title: titleOf(start.messages),
+    status: 'running',
+    messageCount: start.messages.length,
+    createdAt: startedAt,
+    updatedAt: startedAt,
+    lastRun: { runId, status: 'running' },
+  }
 }
 
 function shown(thread: ThreadSummary) {

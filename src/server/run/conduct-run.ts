@@ -81,6 +81,8 @@ export function conductRun(order: RunOrder): LiveRun {
     runId,
     feed,
     firstSeq: record.nextSeq,
+    startedAt: record.startedAt,
+    isFirst: order.thread === undefined,
     start: { messages: plan.messages, state: stateRules.visible(plan.state) },
     stop: (reason) => controller.abort(reason),
     done: run.result.then(wrapUp),

@@ -37,14 +37,14 @@ const large = 'x'.repeat(1024 * 1024)
 test('what is written arrives, with the end', async () => {
   const { response, client } = await exchange()
   const sink = createNodeSink(response)
+  const closed = once(response, 'close')
   expect(sink.write('one ')).toBe(true)
   sink.write(new TextEncoder().encode('two'))
   sink.end()
   const text = await textUntil(client, '0\r\n\r\n')
   expect(text).toContain('one ')
   expect(text).toContain('two')
-  client.end()
-  await once(response, 'close')
+  await closed
   expect(sink.gone.aborted).toBe(false)
 })
 

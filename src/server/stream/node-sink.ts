@@ -9,6 +9,8 @@ export function createNodeSink(response: ServerResponse): Sink {
     if (!response.writableFinished) gone.abort()
     wake()
   })
+  // It may have left while its request was looked at.
+  if (response.destroyed) gone.abort()
   // A client that breaks off is not an error of ours; `close` follows.
   response.on('error', () => undefined)
   return {

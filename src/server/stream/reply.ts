@@ -3,7 +3,7 @@ import { toWireError } from '../../core/errors.js'
 import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { Batch } from './batch.js'
-import { createFraming } from './framing.js'
+import { createFraming, type Framing } from './framing.js'
 import type { Heart } from './heart.js'
 import { createNodeSink } from './node-sink.js'
 import { pump, type StreamEnd } from './pump.js'
@@ -41,11 +41,13 @@ export async function replyWithStream(
   const send = (sink: Sink): void => {
     server.metrics.streamOpened()
     const { heart, clock, limits } = server
-    const source = guarded(reply.source(sink.gone), server)
-    void pump(source, { sink, framing, heart, clock, stallMs: limits.stallMs }).then((reason) => {
-      server.metrics.streamClosed({ reason })
-      reply.onEnd?.(reason)
-    })
+    const source = reply.source(sink.gone)
+    void pump(source, { sink, framing, heart, clock, stallMs: limits.stallMs })
+      .catch((error: unknown) => breakOff(error, { server, sink, framing }))
+      .then((reason) => {
+        server.metrics.streamClosed({ reason })
+        reply.onEnd?.(reason)
+      })
   }
   if (!outgoing) {
     const { sink, body } = createWebSink(request.signal)
@@ -58,13 +60,21 @@ export async function replyWithStream(
   return new Response(null, { headers: alreadySent })
 }
 
-/** A stream that breaks down ends with an error that clients understand, not with a broken connection. */
-async function* guarded(source: AsyncIterable<Batch>, { log }: ServerContext): AsyncGenerator<Batch> {
-  try {
-    for await (const batch of source) yield batch
-  } catch (error) {
-    log.error({ err: error }, 'a stream broke down')
-    const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }
-    yield { events: [event] }
-  }
+interface Broken {
+  readonly server: ServerContext
+  readonly sink: Sink
+  readonly framing: Framing
+}
+
+/**
+ * A stream that breaks down, in its source or because an event cannot be written, ends with an error that clients
+ * understand, not with a broken connection.
+ */
+function breakOff(error: unknown, { server, sink, framing }: Broken): StreamEnd {
+  server.log.error({ err: error }, 'a stream broke down')
+  if (sink.gone.aborted) return 'client'
+  const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }
+  sink.write(framing.frame({ events: [event] }))
+  sink.end()
+  return 'end'
 }

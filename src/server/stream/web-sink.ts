@@ -12,10 +12,12 @@ export function createWebSink(signal: AbortSignal): {
   let wake: () => void = () => undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const leave = (): void => {
+    signal.removeEventListener('abort', leave)
     gone.abort()
     wake()
   }
-  signal.addEventListener('abort', leave, { once: true })
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
   const body = new ReadableStream<Uint8Array>(
     {
       start: (given) => void (controller = given),

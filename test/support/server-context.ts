@@ -1,0 +1,42 @@
+import { manualClock, type ManualClock } from '../../src/core/clock.js'
+import { sequentialIds } from '../../src/core/ids.js'
+import type { ServerContext } from '../../src/server/context.js'
+import { createHousekeeping } from '../../src/server/housekeeping.js'
+import { defaultLimits } from '../../src/server/limits.js'
+import { createFlusher } from '../../src/server/live/flusher.js'
+import { createRegistry } from '../../src/server/live/registry.js'
+import type { Logger } from '../../src/server/logger.js'
+import { createMetrics } from '../../src/server/metrics.js'
+import { createStateRules } from '../../src/server/turn/state-rules.js'
+import { createMemoryStore } from '../../src/threads/memory.js'
+
+export interface ContextUnderTest {
+  readonly server: ServerContext
+  readonly clock: ManualClock
+  /** What was logged, as `level message`. */
+  readonly logged: string[]
+}
+
+/** What the parts of a server share, on a clock that stands still. */
+export function createServerContext(
+  given: Partial<ServerContext> & { clock?: ManualClock } = {},
+): ContextUnderTest {
+  const { clock = manualClock(1_000) } = given
+  const logged: string[] = []
+  const add = (level: string) => (_: object, message: string) => void logged.push(`${level} ${message}`)
+  const log: Logger = { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') }
+  const store = given.store ?? createMemoryStore({ clock })
+  const limits = given.limits ?? defaultLimits
+  const owner = 'server-1'
+  const server: ServerContext = {
+    ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
+    ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', owner },
+    registry: createRegistry(limits),
+    flusher: createFlusher(clock, () => undefined),
+    housekeeping: createHousekeeping({ store, rules: {}, owner, leaseMs: limits.leaseMs, clock, log }),
+    ...{ metrics: createMetrics(), log, newId: sequentialIds(), isClosing: () => false },
+    ...given,
+    clock,
+  }
+  return { server, clock, logged }
+}
