@@ -1,4 +1,5 @@
-import { describe, expect, it, test, vi } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
 import {
   expectRefusal,
   fetchServer,
@@ -15,6 +16,12 @@ import { protobufMediaType } from '../protocol/index.js'
 import type { Store } from '../threads/store.js'
 import type { ThreadKey } from '../threads/thread.js'
 import type { RemovalReason } from './options.js'
+
+// As it is when a process loads it for the first time: from a disk.
+vi.mock('@ag-ui/proto', async (load) => {
+  console.log('MOCK'); await nextTurn()
+  return load()
+})
 
 type Rest = Omit<FetchServerOptions, 'agents'>
 
@@ -228,10 +235,16 @@ describe('a second run on a busy thread', () => {
       }
       const { made } = await busy({ ...options, hooks })
       isBusy = true
+      const unhandled: unknown[] = []
+      const note = (error: unknown) => void unhandled.push(error)
+      process.on('unhandledRejection', note)
+      onTestFinished(() => void process.off('unhandledRejection', note))
       const headers = { accept: protobufMediaType }
       const refused = await made.ask('POST /run', { body: inputOf(), headers })
       expect(refused.status).toBe(200)
       expect(refused.text).toContain('HOOK_ERROR')
+      // It would end the process.
+      expect(unhandled).toEqual([])
     })
   })
 

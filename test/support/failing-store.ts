@@ -16,8 +16,8 @@ export interface FailingStore {
   /** The leases that were given out. */
   readonly leases: readonly Lease[]
   /** From now on this operation fails, so many times. Default: until `repair`. */
-  fail(operation: StoreOperation, error: Error, times?: number): void
-  repair(): void
+  readonly fail: (operation: StoreOperation, error: Error, times?: number) => void
+  readonly repair: () => void
 }
 
 export const storeSecret = 'postgres://admin:hunter2@db.internal'

@@ -46,7 +46,9 @@ function rig({ firstSeq = 0, bufferBytes = 1e6, append }: RigOptions = {}): Rigg
       reads.push(after)
       return Promise.resolve(log.filter(({ seq }) => seq > after).slice(0, limit))
     },
-    flushSoon: () => void asked.count++,
+    flushSoon: () => {
+      asked.count++
+    },
   })
   return { feed, log, batches, reads, asked, fail }
 }

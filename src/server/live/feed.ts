@@ -45,7 +45,7 @@ export interface Feed {
 const turnBytes = 64 * 1024
 /** So much is shown at once; less waits for what else comes in the same turn. */
 const chunkBytes = 16 * 1024
-const readAtOnce = 1000
+const readAtOnce = 256
 
 export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: FeedOptions): Feed {
   const tail = createTail(firstSeq)

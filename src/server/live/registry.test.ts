@@ -12,7 +12,8 @@ function runOn(key: ThreadKey): LiveRun {
     read: () => Promise.resolve([]),
   })
   return {
-    ...{ key, runId: 'r', feed, firstSeq: 0, start: { messages: [], state: {} } },
+    ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
+    start: { messages: [], state: {} },
     ...{ stop: () => undefined, done: Promise.resolve() },
   }
 }

@@ -28,18 +28,17 @@ export const connectRoute: Route = {
   async handle(server, request) {
     const body = fieldsOf(await readBody(server, request))
     const threadId = checkId(body.threadId, 'threadId', server.limits)
-    const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
+    // Clients name the run they would like to start. There is nothing to look up by it: a thread has one latest run.
+    if (body.runId !== undefined) checkId(body.runId, 'runId', server.limits)
     const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
     const key = { ...request.owner, thread: threadId }
     const position = positionIn(request.request.headers.get('last-event-id'), server.limits)
     const thread = await settledThread(server, key)
     const live = server.registry.get(key)
     if (!thread && !live) throw unknownThread(key)
-    const wanted = position?.runId ?? runId
-    const isKnown = wanted === undefined || wanted === live?.runId || wanted === thread?.run?.runId
-    if (!isKnown && position === undefined)
-      throw new MillraceError('RUN_NOT_FOUND', `Thread '${threadId}' has no run '${wanted}' any more.`)
-    const from = isKnown ? position : undefined
+    // The events of an older run are gone: then the client gets the thread as it is now.
+    const isLatest = position?.runId === (live ?? thread?.run)?.runId
+    const from = isLatest ? position : undefined
     const source = (gone: AbortSignal) => batches({ server, key, thread, live, from, gone })
     return replyWithStream(server, request, { peer, source })
   },
@@ -142,7 +141,7 @@ function withBeginning(
   ]
 }
 
-const readAtOnce = 1000
+const readAtOnce = 256
 
 /** The events of a run as they stand in the log, until its end. */
 async function* followLog(

@@ -22,12 +22,12 @@ export async function pump(source: AsyncIterable<Batch>, options: PumpOptions): 
   try {
     for await (const batch of source) {
       if (sink.gone.aborted) break
-      const chunk = framing.frame(batch)
-      if (chunk.length === 0) continue
-      beat.wrote()
-      if (sink.write(chunk) || (await isDrained(options))) continue
-      sink.destroy()
-      return 'stalled'
+      for (const chunk of pieces(framing.frame(batch))) {
+        beat.wrote()
+        if (sink.write(chunk) || (await isDrained(options))) continue
+        sink.destroy()
+        return 'stalled'
+      }
     }
     if (sink.gone.aborted) return 'client'
     sink.end()
@@ -35,6 +35,23 @@ export async function pump(source: AsyncIterable<Batch>, options: PumpOptions): 
   } finally {
     beat.stop()
   }
+}
+
+const pieceLength = 64 * 1024
+
+/** A client that takes its time with much is not one that takes nothing: so it is given it piece by piece. */
+function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
+  for (let start = 0; start < chunk.length;) {
+    let end = start + pieceLength
+    // Half of a character cannot be sent.
+    if (typeof chunk === 'string' && end < chunk.length && isHighSurrogate(chunk.charCodeAt(end - 1))) end--
+    yield start === 0 && end >= chunk.length ? chunk : chunk.slice(start, end)
+    start = end
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
 }
 
 async function isDrained({ sink, clock, stallMs }: PumpOptions): Promise<boolean> {

@@ -108,7 +108,11 @@ test('on Node, a client that left while its request was looked at is gone', asyn
       void replyWithStream(
         { ...server, heart },
         { request, outgoing, headers: new Headers() },
-        { peer: { legacy: false }, source: () => sending(started, finished), onEnd: ended.resolve },
+        {
+          peer: { legacy: false },
+          source: () => sending(started, finished),
+          onEnd: (end) => ended.resolve(end),
+        },
       )
     })
     client.destroy()

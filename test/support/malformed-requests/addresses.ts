@@ -137,9 +137,9 @@ export const positions: readonly Refused[] = [
     ...{ status: 400, code: 'INVALID_INPUT' },
   })),
   {
-    name: 'a run that the thread does not have',
+    name: 'a run id that is a number',
     path: '/agents/echo/connect',
-    body: { threadId: 'kept', runId: 'nobody' },
-    ...{ status: 404, code: 'RUN_NOT_FOUND' },
+    body: { threadId: 'kept', runId: 5 },
+    ...{ status: 400, code: 'INVALID_INPUT' },
   },
 ]
