@@ -40,7 +40,7 @@ export type InterruptDefaults = Pick<Interrupt, 'reason' | 'toolCallId' | 'subag
 
 export interface Asker extends Interrupting {
   /** All that waits for an answer, also when the asker swallowed the signal. */
-  readonly open: Paused | undefined
+  open(): Paused | undefined
   /** Adds questions of those below this asker. */
   note(paused: Paused): void
 }
@@ -63,9 +63,7 @@ export function createAsker({ address, resumption, defaults }: AskerOptions): As
 
   return {
     resumed: saved && { state: saved.state },
-    get open() {
-      return points.size > 0 ? paused() : undefined
-    },
+    open: () => (points.size > 0 ? paused() : undefined),
     note(below) {
       for (const point of below.points) points.set(point.interrupt.id, point)
       framesBelow = { ...framesBelow, ...below.frames }
@@ -96,7 +94,8 @@ export type WorkEnd<R> = { readonly value: R } | { readonly error: unknown }
 export function afterWork<R extends Control | undefined>(asker: Asker, end: WorkEnd<R>): R | Interrupted {
   if ('value' in end && end.value?.type === 'interrupted') asker.note(end.value)
   if ('error' in end && end.error instanceof InterruptSignal) asker.note(end.error)
-  if (asker.open) return { type: 'interrupted', ...asker.open }
+  const open = asker.open()
+  if (open) return { type: 'interrupted', ...open }
   if ('error' in end) throw end.error
   return end.value
 }

@@ -50,7 +50,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
   const { resumption } = scope
   const tag = subagentRunId === undefined ? {} : { subagentRunId }
   const asker = createAsker({ address, resumption, defaults: { reason: 'input_required', ...tag } })
-  const ctx: RunContext = {
+  const ctx: RunContext = Object.assign(new StateView(scope.state), {
     threadId: scope.threadId,
     runId: scope.runId,
     address,
@@ -60,9 +60,6 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     context: scope.context,
     forwardedProps: scope.forwardedProps,
     values: scope.values,
-    get state() {
-      return scope.state.current
-    },
     setState: (next) => scope.state.set(next),
     interrupt: asker.interrupt,
     resumed: asker.resumed,
@@ -83,8 +80,24 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     graceMs: scope.graceMs,
     toolTimeoutMs: scope.toolTimeoutMs,
     trace: place.trace,
-  }
+  } satisfies Omit<RunContext, 'state'>)
   return { ctx, asker }
+}
+
+const shared = Symbol('shared-state')
+
+/** The state as it is now. A class: an accessor in an object literal would give every context a shape of its own. */
+class StateView {
+  readonly [shared]: SharedState
+
+  constructor(state: SharedState) {
+    this[shared] = state
+  }
+
+  // Also asked for through contexts that inherit from this one.
+  get state(): unknown {
+    return this[shared].current
+  }
 }
 
 /** Runs an agent in its place. Its questions are its control, however they came up. */

@@ -12,35 +12,40 @@ export interface Outbox {
 }
 
 export function createOutbox(sink: RunSink): Outbox {
-  let waiting: AgUiEvent[] = []
-  let room: Promise<void> | undefined
-  let last: AgUiEvent | undefined
+  return new SinkOutbox(sink)
+}
 
-  async function handOver(first: Promise<void>): Promise<void> {
-    await first
-    // More may be written while one of these is waited for.
-    for (let next = waiting.shift(); next; next = waiting.shift()) await sink.send(next)
-    room = undefined
+// A class: an accessor in an object literal would give every run an object shape of its own.
+class SinkOutbox implements Outbox {
+  readonly #sink: RunSink
+  readonly #waiting: AgUiEvent[] = []
+  #last: AgUiEvent | undefined
+  room: Promise<void> | undefined
+
+  constructor(sink: RunSink) {
+    this.#sink = sink
   }
 
-  return {
-    put(event) {
-      if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') {
-        last = event
-      } else if (room) {
-        waiting.push(event)
-      } else {
-        const wait = sink.send(event)
-        if (wait) room = handOver(wait)
-      }
-    },
-    get room() {
-      return room
-    },
-    async end(outcome) {
-      while (room) await room
-      waiting = []
-      if (last) await sink.end(last, outcome)
-    },
+  put(event: AgUiEvent): void {
+    if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') {
+      this.#last = event
+    } else if (this.room) {
+      this.#waiting.push(event)
+    } else {
+      const wait = this.#sink.send(event)
+      if (wait) this.room = this.#handOver(wait)
+    }
+  }
+
+  async end(outcome: Outcome): Promise<void> {
+    while (this.room) await this.room
+    if (this.#last) await this.#sink.end(this.#last, outcome)
+  }
+
+  async #handOver(first: Promise<void>): Promise<void> {
+    await first
+    // More may be written while one of these is waited for.
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await this.#sink.send(next)
+    this.room = undefined
   }
 }

@@ -17,20 +17,32 @@ const change = Symbol('state-change')
 
 /** Works on a copy, made when it is first asked for: the caller's object stays as it is. */
 export function createSharedState(initial: unknown): SharedState {
-  let own: { readonly value: unknown } | undefined
-  const current = (): unknown => (own ??= { value: copyOf(initial) }).value
-  return {
-    get current() {
-      return current()
-    },
-    set(next) {
-      const value: unknown =
-        typeof next === 'function' ? (next as (current: unknown) => unknown)(current()) : next
-      assertJson(value, 'state')
-      own = { value: copyOf(value) }
-      const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: own.value }
-      return { ...event, [change]: true }
-    },
+  return new CopiedState(initial)
+}
+
+class CopiedState implements SharedState {
+  #value: unknown
+  #isOwn = false
+
+  constructor(initial: unknown) {
+    this.#value = initial
+  }
+
+  get current(): unknown {
+    if (!this.#isOwn) this.#value = copyOf(this.#value)
+    this.#isOwn = true
+    return this.#value
+  }
+
+  set(next: unknown): AgentEvent {
+    const value: unknown =
+      typeof next === 'function' ? (next as (current: unknown) => unknown)(this.current) : next
+    assertJson(value, 'state')
+    this.#value = copyOf(value)
+    this.#isOwn = true
+    const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
+    const marked = { ...event, [change]: true }
+    return marked
   }
 }
 

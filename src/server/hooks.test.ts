@@ -397,9 +397,12 @@ describe('what lock gives is called exactly once', () => {
   })
 
   test('when there are too many runs', async () => {
-    const { count, made } = counted(talker(), {}, { limits: { runs: 0 } })
-    expectRefusal(await made.ask('POST /run', { body: inputOf() }), 429, 'TOO_MANY_RUNS')
-    expect(count).toEqual(once)
+    const { count, made } = counted(talker([['I', { wait: aborted }]]), {}, { limits: { runs: 1 } })
+    const stream = await made.open('/run', { body: inputOf() })
+    await stream.until('TEXT_MESSAGE_CONTENT')
+    const refused = await made.ask('POST /run', { body: inputOf({ threadId: 'thread-2' }) })
+    expectRefusal(refused, 429, 'TOO_MANY_RUNS')
+    expect(count).toEqual({ locked: 2, unlocked: 1 })
   })
 
   test('when a later hook refuses', async () => {

@@ -12,15 +12,17 @@ import {
 import { aborted, deferred, resultsIn } from '../../test/support/run-agent.js'
 import { defineAgent, defineTool, type Agent } from '../agents/index.js'
 import { scriptedModel, type Script } from '../models/index.js'
+import type * as Protocol from '../protocol/index.js'
 import { protobufMediaType } from '../protocol/index.js'
 import type { Store } from '../threads/store.js'
 import type { ThreadKey } from '../threads/thread.js'
 import type { RemovalReason } from './options.js'
 
-// As it is when a process loads it for the first time: from a disk.
-vi.mock('@ag-ui/proto', async (load) => {
-  console.log('MOCK'); await nextTurn()
-  return load()
+// As it is when a process makes the first one: the library is read from a disk.
+vi.mock('../protocol/index.js', async (load) => {
+  const protocol = await load<typeof Protocol>()
+  const createProtobufEncoder = () => nextTurn().then(() => protocol.createProtobufEncoder())
+  return { ...protocol, createProtobufEncoder }
 })
 
 type Rest = Omit<FetchServerOptions, 'agents'>

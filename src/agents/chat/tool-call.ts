@@ -53,17 +53,19 @@ export async function* runCall(
     const work = context.with(span.context, () => invoke(call, session, options))
     const value = yield* session.during(work)
     // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
-    if (asker.open) return { type: 'interrupted', ...asker.open }
+    const open = asker.open()
+    if (open) return { type: 'interrupted', ...open }
     const result = resultOf(value, tools.get(call.name), session)
     span.end()
     return { type: 'result', result }
   } catch (error) {
     if (error instanceof InterruptSignal) asker.note(error)
-    if (asker.open) return { type: 'interrupted', ...asker.open }
+    const open = asker.open()
+    if (open) return { type: 'interrupted', ...open }
     span.fail(error)
     return failed(call, error, options)
   } finally {
-    if (asker.open) span.interrupt()
+    if (asker.open()) span.interrupt()
     else span.stop()
   }
 }

@@ -30,33 +30,37 @@ export interface FoldOptions {
   readonly state?: unknown
 }
 
-export function createFold({ messages: history = [], state: initial = {} }: FoldOptions = {}): Fold {
-  const messages = createMessageList(history)
-  let state = initial
+export function createFold(options: FoldOptions = {}): Fold {
+  return new FoldedEvents(options)
+}
 
-  const applyDelta = (event: EventOf<'STATE_DELTA'>): string | undefined => {
-    const patched = applyPatch(state, event.delta)
-    if (!patched.ok) return `STATE_DELTA: the patch does not apply: ${patched.reason}`
-    state = patched.document
-    return undefined
+// A class for the same reason as the list of messages.
+class FoldedEvents implements Fold {
+  readonly list: MessageList
+  state: unknown
+
+  constructor({ messages = [], state = {} }: FoldOptions) {
+    this.list = createMessageList(messages)
+    this.state = state
   }
 
-  return {
-    get messages() {
-      return messages.all
-    },
-    get state() {
-      return state
-    },
-    list: messages,
-    apply(event) {
-      if (event.type === 'STATE_SNAPSHOT') {
-        state = event.snapshot
-        return undefined
-      }
-      if (event.type === 'STATE_DELTA') return applyDelta(event)
-      return foldMessages(messages, event)
-    },
+  get messages(): readonly Message[] {
+    return this.list.all
+  }
+
+  apply(event: AgUiEvent): string | undefined {
+    if (event.type === 'STATE_SNAPSHOT') {
+      this.state = event.snapshot
+      return undefined
+    }
+    return event.type === 'STATE_DELTA' ? this.#patch(event) : foldMessages(this.list, event)
+  }
+
+  #patch(event: EventOf<'STATE_DELTA'>): string | undefined {
+    const patched = applyPatch(this.state, event.delta)
+    if (!patched.ok) return `STATE_DELTA: the patch does not apply: ${patched.reason}`
+    this.state = patched.document
+    return undefined
   }
 }
 

@@ -23,75 +23,105 @@ export interface MessageList {
 }
 
 export function createMessageList(initial: readonly Message[]): MessageList {
-  let all: Message[] = [...initial]
-  let index: Index | undefined
-  let own = new Set<Message>()
+  return new Messages(initial)
+}
 
-  // Built when first asked for: a run that only streams new text into an empty thread needs none of it.
-  const lookUp = (): Index => (index ??= indexOf(all))
+// A class: accessors in an object literal would give every run an object shape of its own, slow and large.
+class Messages implements MessageList {
+  #all: Message[]
+  /** Built when first asked for: a run that only streams new text into an empty thread needs none of it. */
+  #index: Index | undefined
+  #own: Set<Message> | undefined
 
-  const writable = (message: Message): Message => {
-    if (own.has(message)) return message
-    const copy = copyOf(message)
-    own.add(copy)
-    all[all.lastIndexOf(message)] = copy
-    lookUp().byId.set(copy.id, copy)
-    return copy
+  constructor(initial: readonly Message[]) {
+    this.#all = [...initial]
   }
 
-  return {
-    get all() {
-      return all
-    },
-    get: (id) => lookUp().byId.get(id),
-    own(id) {
-      const message = lookUp().byId.get(id)
-      return message && writable(message)
-    },
-    ownCall(toolCallId) {
-      const holder = lookUp().holderOfCall.get(toolCallId)
-      const message = holder === undefined ? undefined : lookUp().byId.get(holder)
-      if (message?.role !== 'assistant') return undefined
-      const mine = writable(message) as AssistantMessage
-      const call = mine.toolCalls?.find(({ id }) => id === toolCallId)
-      return call && { call, message: mine }
-    },
-    hasCall: (toolCallId) => lookUp().holderOfCall.has(toolCallId),
-    hasResult: (toolCallId) => lookUp().answered.has(toolCallId),
-    push(message) {
-      own.add(message)
-      lookUp().byId.set(message.id, message)
-      all.push(message)
-    },
-    addCall(message, call) {
-      ;(message.toolCalls ??= []).push(call)
-      lookUp().holderOfCall.set(call.id, message.id)
-    },
-    insertResult(message, toolCallId) {
-      const { byId, holderOfCall, answered } = lookUp()
-      const caller = byId.get(holderOfCall.get(toolCallId) ?? '')
-      let at = caller && holderOfCall.has(toolCallId) ? all.lastIndexOf(caller) + 1 : all.length
-      while (all[at]?.role === 'tool') at++
-      all.splice(at, 0, message)
-      own.add(message)
-      answered.add(toolCallId)
-      if (byId.has(message.id)) index = undefined
-      else byId.set(message.id, message)
-    },
-    replace(message) {
-      const old = lookUp().byId.get(message.id)
-      if (!old) return
-      all[all.lastIndexOf(old)] = message
-      own.add(message)
-      // Tool calls and results go with the message that held them.
-      if (old.role === message.role) lookUp().byId.set(message.id, message)
-      else index = undefined
-    },
-    reset(messages) {
-      all = [...messages]
-      index = undefined
-      own = new Set()
-    },
+  get all(): readonly Message[] {
+    return this.#all
+  }
+
+  get(id: string): Message | undefined {
+    return this.#lookUp().byId.get(id)
+  }
+
+  own(id: string): Message | undefined {
+    const message = this.#lookUp().byId.get(id)
+    return message && this.#writable(message)
+  }
+
+  ownCall(toolCallId: string): { call: ToolCall; message: AssistantMessage } | undefined {
+    const holder = this.#lookUp().holderOfCall.get(toolCallId)
+    const message = holder === undefined ? undefined : this.#lookUp().byId.get(holder)
+    if (message?.role !== 'assistant') return undefined
+    const mine = this.#writable(message) as AssistantMessage
+    const call = mine.toolCalls?.find(({ id }) => id === toolCallId)
+    return call && { call, message: mine }
+  }
+
+  hasCall(toolCallId: string): boolean {
+    return this.#lookUp().holderOfCall.has(toolCallId)
+  }
+
+  hasResult(toolCallId: string): boolean {
+    return this.#lookUp().answered.has(toolCallId)
+  }
+
+  push(message: Message): void {
+    this.#take(message)
+    this.#lookUp().byId.set(message.id, message)
+    this.#all.push(message)
+  }
+
+  addCall(message: AssistantMessage, call: ToolCall): void {
+    ;(message.toolCalls ??= []).push(call)
+    this.#lookUp().holderOfCall.set(call.id, message.id)
+  }
+
+  insertResult(message: Message, toolCallId: string): void {
+    const { byId, holderOfCall, answered } = this.#lookUp()
+    const caller = byId.get(holderOfCall.get(toolCallId) ?? '')
+    const all = this.#all
+    let at = caller && holderOfCall.has(toolCallId) ? all.lastIndexOf(caller) + 1 : all.length
+    while (all[at]?.role === 'tool') at++
+    all.splice(at, 0, message)
+    this.#take(message)
+    answered.add(toolCallId)
+    if (byId.has(message.id)) this.#index = undefined
+    else byId.set(message.id, message)
+  }
+
+  replace(message: Message): void {
+    const old = this.#lookUp().byId.get(message.id)
+    if (!old) return
+    this.#all[this.#all.lastIndexOf(old)] = message
+    this.#take(message)
+    // Tool calls and results go with the message that held them.
+    if (old.role === message.role) this.#lookUp().byId.set(message.id, message)
+    else this.#index = undefined
+  }
+
+  reset(messages: readonly Message[]): void {
+    this.#all = [...messages]
+    this.#index = undefined
+    this.#own = undefined
+  }
+
+  #lookUp(): Index {
+    return (this.#index ??= indexOf(this.#all))
+  }
+
+  #take(message: Message): void {
+    ;(this.#own ??= new Set()).add(message)
+  }
+
+  #writable(message: Message): Message {
+    if (this.#own?.has(message) === true) return message
+    const copy = copyOf(message)
+    this.#take(copy)
+    this.#all[this.#all.lastIndexOf(message)] = copy
+    this.#lookUp().byId.set(copy.id, copy)
+    return copy
   }
 }
 

@@ -49,42 +49,55 @@ export interface RunStream {
 
 /** Starts a run stream: RUN_STARTED is emitted before this returns. */
 export function createRunStream(options: RunStreamOptions): RunStream {
+  const { threadId, runId, parentRunId } = options
   const run = createRun(options)
-  const ids = { threadId: options.threadId, runId: options.runId }
-  let ended = false
-  const assertOpen = (): void => {
-    if (ended)
-      throw new MillraceError('RUN_CLOSED', `Run '${ids.runId}' has ended; nothing can be written to it.`)
-  }
-  const { parentRunId } = options
   run.emit({
     type: 'RUN_STARTED',
-    ...ids,
+    threadId,
+    runId,
     protocolVersion: PROTOCOL_VERSION,
     ...(parentRunId === undefined ? {} : { parentRunId }),
   })
+  return new StrictStream(run, { threadId, runId })
+}
 
-  return {
-    held: run.fold,
-    get ended() {
-      return ended
-    },
-    write(event) {
-      assertOpen()
-      if (writeDelta(run, event)) return
-      const clean = cleanEvent(run, event)
-      if (clean) route(run, clean)
-    },
-    finish(end) {
-      assertOpen()
-      finishRun(run, ids, end)
-      ended = true
-    },
-    fail(error, usage) {
-      assertOpen()
-      failRun(run, error, usage)
-      ended = true
-    },
+// A class: an accessor in an object literal would give every run an object shape of its own.
+class StrictStream implements RunStream {
+  readonly #run: Run
+  readonly #ids: { readonly threadId: string; readonly runId: string }
+  ended = false
+
+  constructor(run: Run, ids: { readonly threadId: string; readonly runId: string }) {
+    this.#run = run
+    this.#ids = ids
+  }
+
+  get held(): Fold {
+    return this.#run.fold
+  }
+
+  write(event: AgentEvent): void {
+    this.#assertOpen()
+    if (writeDelta(this.#run, event)) return
+    const clean = cleanEvent(this.#run, event)
+    if (clean) route(this.#run, clean)
+  }
+
+  finish(end: RunEnd): void {
+    this.#assertOpen()
+    finishRun(this.#run, this.#ids, end)
+    this.ended = true
+  }
+
+  fail(error: unknown, usage?: readonly TokenUsage[]): void {
+    this.#assertOpen()
+    failRun(this.#run, error, usage)
+    this.ended = true
+  }
+
+  #assertOpen(): void {
+    if (!this.ended) return
+    throw new MillraceError('RUN_CLOSED', `Run '${this.#ids.runId}' has ended; nothing can be written to it.`)
   }
 }
 

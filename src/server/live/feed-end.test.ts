@@ -101,7 +101,7 @@ describe('the end of a feed', () => {
     const seen = allOf(feed)
     await feed.seal(word('end'))
     feed.close(word('failure'))
-    expect(feed.nextSeq).toBe(2)
+    expect(feed.nextSeq()).toBe(2)
     expect(await seen).toEqual(['a', 'failure'])
     expect(await allOf(feed)).toEqual(['a', 'failure'])
   })

@@ -87,7 +87,7 @@ describe('followers', () => {
     await settled()
     void feed.push(word('c'))
     await settled()
-    expect(feed.nextSeq).toBe(10)
+    expect(feed.nextSeq()).toBe(10)
     await finish(rigged)
     await done
     expect(batches).toEqual(['7:a 8:b', '9:c', '10:end'])

@@ -26,7 +26,7 @@ export interface FeedOptions {
  * follows holds the run back: who is slow reads later, from memory or from the log, and gets the same events.
  */
 export interface Feed {
-  readonly nextSeq: number
+  nextSeq(): number
   /** Shows an event. Gives a promise when it is time to let others have a turn. */
   push(event: AgUiEvent): Promise<void> | undefined
   /** Shows an event when it, and all before it, are safe in the log. */
@@ -85,9 +85,7 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
   }
 
   return {
-    get nextSeq() {
-      return tail.next
-    },
+    nextSeq: () => tail.next,
     push(event) {
       const bytes = tail.push(event)
       sinceTurn += bytes

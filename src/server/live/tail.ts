@@ -16,36 +16,45 @@ export interface Tail {
 }
 
 export function createTail(firstSeq: number): Tail {
-  let entries: LogEntry[] = []
-  let start = firstSeq
-  let size = 0
+  return new NewestEvents(firstSeq)
+}
 
-  const push = (event: AgUiEvent): number => {
+// A class: accessors in an object literal would give every run an object shape of its own.
+class NewestEvents implements Tail {
+  #entries: LogEntry[] = []
+  #size = 0
+  start: number
+
+  constructor(firstSeq: number) {
+    this.start = firstSeq
+  }
+
+  get next(): number {
+    return this.start + this.#entries.length
+  }
+
+  push(event: AgUiEvent): number {
     const json = JSON.stringify(event)
-    entries.push({ seq: start + entries.length, json })
-    size += json.length
+    this.#entries.push({ seq: this.next, json })
+    this.#size += json.length
     return json.length
   }
 
-  return {
-    get start() {
-      return start
-    },
-    get next() {
-      return start + entries.length
-    },
-    push,
-    replaceLast(event) {
-      entries.pop()
-      push(event)
-    },
-    slice: (from, to) => entries.slice(from - start, to - start),
-    trim(bytes, until) {
-      let drop = 0
-      for (; size > bytes && start + drop < until; drop++) size -= entries[drop]?.json.length ?? 0
-      if (drop === 0) return
-      entries = entries.slice(drop)
-      start += drop
-    },
+  replaceLast(event: AgUiEvent): void {
+    this.#entries.pop()
+    this.push(event)
+  }
+
+  slice(from: number, to: number): readonly LogEntry[] {
+    return this.#entries.slice(from - this.start, to - this.start)
+  }
+
+  trim(bytes: number, until: number): void {
+    let drop = 0
+    for (; this.#size > bytes && this.start + drop < until; drop++)
+      this.#size -= this.#entries[drop]?.json.length ?? 0
+    if (drop === 0) return
+    this.#entries = this.#entries.slice(drop)
+    this.start += drop
   }
 }

@@ -1,4 +1,5 @@
 import type { Message } from '@ag-ui/core'
+import { linkAbort } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import {
   createRunStream,
@@ -164,8 +165,24 @@ async function* followLog(
     const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
     // What was added between the two looks is not missed.
     if (isOver && (await store.log.read(key, at, 1)).length === 0) return
-    if (!isOver) await store.log.changed(key, at, gone)
+    if (!isOver) await changedOrLost({ server, key, gone }, at)
     if (gone.aborted) return
+  }
+}
+
+/** A process that has died writes nothing more: after the time of a lease it is worth another look. */
+async function changedOrLost(
+  { server, key, gone }: Pick<Connection, 'server' | 'key' | 'gone'>,
+  at: LogPosition,
+): Promise<void> {
+  const look = new AbortController()
+  const release = linkAbort(gone, look)
+  const cancel = server.clock.schedule(server.limits.leaseMs, () => look.abort())
+  try {
+    await server.store.log.changed(key, at, look.signal)
+  } finally {
+    cancel()
+    release()
   }
 }
 

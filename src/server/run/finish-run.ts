@@ -43,8 +43,8 @@ export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: 
   const { agent } = lease.key
   metrics.runEnded({ agent, status })
   metrics.runDuration({ agent }, (clock.now() - record.startedAt) / 1000)
-  metrics.events({ agent }, feed.nextSeq - record.nextSeq)
-  log.info({ ...facts, status, events: feed.nextSeq - record.nextSeq }, 'run ended')
+  metrics.events({ agent }, feed.nextSeq() - record.nextSeq)
+  log.info({ ...facts, status, events: feed.nextSeq() - record.nextSeq }, 'run ended')
   feed.close(failure)
   return ending
 }
@@ -58,7 +58,7 @@ async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): 
     ...started,
     status: outcome.type,
     endedAt: server.clock.now(),
-    nextSeq: feed.nextSeq,
+    nextSeq: feed.nextSeq(),
     ...runError(outcome),
     // A hook has made a failure of it.
     ...(last.type === 'RUN_ERROR' ? { status: 'failed', error: { code: '', ...last } } : {}),

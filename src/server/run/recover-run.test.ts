@@ -162,7 +162,10 @@ describe('the state of a lost run', () => {
     const events: AgentEvent[] = [
       { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/city', value: 'Oslo' }] },
     ]
-    const thread = await recovered(await lose({ start: { state }, events }), undefined)
+    const thread = await recovered(await lose({ start: { state }, events }), {
+      ...{ threadId: 't', runId: 'r1', protocolVersion: '1.0', tools: [], context: [] },
+      ...{ messages: [question], state: { city: 'Rome' } },
+    })
     expect(thread.state).toEqual({ city: 'Oslo', ledger: [1], 'user:name': 'Ann' })
   })
 

@@ -5,6 +5,7 @@ import type { Lease, LogEntry, Store } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import { openClientCalls, titleOf } from './message-tail.js'
+import { stillOpen } from './thread-change.js'
 
 /** A thread as it is when no run is at work on it. A run that was lost with its process is ended first. */
 export async function settledThread(server: ServerContext, key: ThreadKey): Promise<Thread | undefined> {
@@ -45,7 +46,11 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     clientTools: [],
   }
   const messages = [...(thread?.messages ?? []).slice(0, start.keep), ...start.append]
-  const { lines, ended } = replay({ thread: lease.key.thread, run, entries, messages, state: start.state })
+  const { lines, ended } = replay({
+    ...{ thread: lease.key.thread, run, entries, messages, state: start.state },
+    onUnreadable: (error) =>
+      log.warn({ ...lease.key, err: error }, 'an event in the log of a lost run cannot be read'),
+  })
   const added = ended.messages.slice(start.keep)
   const error = toWireError(new MillraceError('RUN_LOST', lostText))
   const { start: _, ...record } = run
@@ -58,7 +63,7 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     interrupts: thread?.interrupts ?? [],
     pendingToolCalls: openClientCalls(added, {
       clientTools: new Set(start.clientTools),
-      before: thread?.pendingToolCalls ?? [],
+      before: stillOpen(thread?.pendingToolCalls ?? [], ended.messages),
     }),
     ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),
     ...(thread?.title ? {} : { title: titleOf(ended.messages) }),
@@ -81,10 +86,11 @@ interface Lost {
   readonly entries: readonly LogEntry[]
   readonly messages: readonly Message[]
   readonly state: unknown
+  readonly onUnreadable: (error: unknown) => void
 }
 
 /** Goes through the logged events once more, and adds what a stream needs to end. */
-function replay({ thread, run, entries, messages, state }: Lost) {
+function replay({ thread, run, entries, messages, state, onUnreadable }: Lost) {
   const emitted: AgUiEvent[] = []
   const stream = createRunStream({
     threadId: thread,
@@ -100,7 +106,12 @@ function replay({ thread, run, entries, messages, state }: Lost) {
     if (position > 0 && position <= opening) continue
     const event = JSON.parse(json) as AgUiEvent
     if (event.type === 'RUN_STARTED' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') continue
-    stream.write(event)
+    try {
+      stream.write(event)
+    } catch (error) {
+      // A hook has the last word on what is logged. One odd event must not make the thread useless.
+      onUnreadable(error)
+    }
     emitted.length = 0
   }
   stream.fail(new MillraceError('RUN_LOST', lostText))

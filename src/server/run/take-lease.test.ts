@@ -122,6 +122,7 @@ describe('where the server waits', () => {
       await clock.advance(0)
       await server.store.leases.release(lease)
     })
+    await clock.advance(0)
     await finish()
     await clock.advance(0)
     expect(got).toBe(1)
@@ -140,9 +141,10 @@ test('where a new run has the right of way, the one before it is stopped', async
 
 test('who waits is told when the server shuts down, and gets nothing', async () => {
   let isClosing = false
-  const { server, take } = rig('wait', () => isClosing)
+  const { server, clock, take } = rig('wait', () => isClosing)
   const { finish } = await atWork(server)
   const taken = expect(take()).rejects.toMatchObject({ code: 'SERVER_CLOSING' })
+  await clock.advance(0)
   isClosing = true
   await finish()
   await taken

@@ -64,7 +64,7 @@ function pendingOf({ thread, outcome, clientTools }: EndedRun): Thread['pendingT
 }
 
 /** Those that were neither answered nor cut off. */
-function stillOpen(
+export function stillOpen(
   calls: Thread['pendingToolCalls'],
   messages: Thread['messages'],
 ): Thread['pendingToolCalls'] {

@@ -43,6 +43,19 @@ test('all streams share one timer, which is gone with the last of them', async (
   expect(lines).toEqual(['b', 'c'])
 })
 
+test('a stream that waits for its client gets none meanwhile', async () => {
+  const clock = manualClock()
+  const heart = createHeart(clock, 100)
+  const lines: string[] = []
+  const beat = heart.keep(sinkInto(lines), 'beat')
+  beat.waits(true)
+  await clock.advance(1000)
+  expect(lines).toEqual([])
+  beat.waits(false)
+  await clock.advance(100)
+  expect(lines).toEqual(['beat'])
+})
+
 test('a format without signs of life gets none', async () => {
   const clock = manualClock()
   const heart = createHeart(clock, 100)

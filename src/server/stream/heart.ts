@@ -11,16 +11,26 @@ export interface Heart {
 export interface Beat {
   /** Something was written: no need for a sign of life now. */
   wrote(): void
+  /** The client has no room: it needs no sign of life, and one could come within an event that is sent in pieces. */
+  waits(isWaiting: boolean): void
   stop(): void
 }
 
+interface Stream {
+  readonly sink: Sink
+  readonly heartbeat: string | undefined
+  isQuiet: boolean
+  isWaiting: boolean
+}
+
 export function createHeart(clock: Clock, everyMs: number): Heart {
-  const streams = new Set<{ readonly sink: Sink; readonly heartbeat: string | undefined; isQuiet: boolean }>()
+  const streams = new Set<Stream>()
   let cancel: (() => void) | undefined
 
   const beat = (): void => {
     for (const stream of streams) {
-      if (stream.isQuiet && stream.heartbeat !== undefined) stream.sink.write(stream.heartbeat)
+      const { sink, heartbeat, isQuiet, isWaiting } = stream
+      if (isQuiet && !isWaiting && heartbeat !== undefined) sink.write(heartbeat)
       stream.isQuiet = true
     }
     cancel = clock.schedule(everyMs, beat)
@@ -31,11 +41,12 @@ export function createHeart(clock: Clock, everyMs: number): Heart {
       return streams.size
     },
     keep(sink, heartbeat) {
-      const stream = { sink, heartbeat, isQuiet: true }
+      const stream: Stream = { sink, heartbeat, isQuiet: true, isWaiting: false }
       streams.add(stream)
       cancel ??= clock.schedule(everyMs, beat)
       return {
         wrote: () => void (stream.isQuiet = false),
+        waits: (isWaiting) => void (stream.isWaiting = isWaiting),
         stop() {
           streams.delete(stream)
           if (streams.size > 0) return

@@ -135,6 +135,25 @@ describe('a client that is slow', () => {
   })
 })
 
+test('a sign of life never comes within an event that is sent in pieces', async () => {
+  const { sink, empty } = createSink(1)
+  const written: string[] = []
+  const noted: Sink = { ...sink, write: (chunk) => written.push(String(chunk)) > 0 && sink.write(chunk) }
+  const large: AgUiEvent = { type: 'CUSTOM', name: 'a', value: '.'.repeat(200_000) }
+  async function* source(): AsyncGenerator<Batch> {
+    yield await Promise.resolve({ events: [large] })
+  }
+  const ended = pump(source(), { sink: noted, framing, heart, clock, stallMs: 30_000 })
+  while (heart.size > 0) {
+    await clock.advance(2_500)
+    empty()
+    await settled()
+  }
+  expect(await ended).toBe('end')
+  expect(written.length).toBeGreaterThan(2)
+  expect(written.join('')).toBe(`data: ${JSON.stringify(large)}\n\n`)
+})
+
 describe('a client that goes away', () => {
   test('in a wait for room ends it, without an end to the response', async () => {
     const { sink, calls, leave } = createSink(1)

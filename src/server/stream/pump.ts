@@ -24,7 +24,11 @@ export async function pump(source: AsyncIterable<Batch>, options: PumpOptions): 
       if (sink.gone.aborted) break
       for (const chunk of pieces(framing.frame(batch))) {
         beat.wrote()
-        if (sink.write(chunk) || (await isDrained(options))) continue
+        if (sink.write(chunk)) continue
+        beat.waits(true)
+        const hasRoom = await isDrained(options)
+        beat.waits(false)
+        if (hasRoom) continue
         sink.destroy()
         return 'stalled'
       }

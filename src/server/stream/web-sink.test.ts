@@ -63,20 +63,22 @@ describe('a reader that leaves', () => {
 
   test('by aborting its request does too', async () => {
     const request = new AbortController()
-    const { sink } = createWebSink(request.signal)
+    const { sink, body } = createWebSink(request.signal)
     fill({ write: (chunk) => sink.write(chunk) })
     const drained = sink.drained()
-    request.abort()
+    request.abort(new Error('gone'))
     await drained
     expect(sink.gone.aborted).toBe(true)
     expect(() => sink.end()).not.toThrow()
+    await expect(textOf(body)).rejects.toThrow('gone')
   })
 
   test('before the stream is there is gone from the start', async () => {
-    const { sink } = createWebSink(AbortSignal.abort())
+    const { sink, body } = createWebSink(AbortSignal.abort(new Error('gone')))
     expect(sink.gone.aborted).toBe(true)
     expect(sink.write('x')).toBe(true)
     await sink.drained()
+    await expect(textOf(body)).rejects.toThrow('gone')
   })
 })
 

@@ -12,12 +12,15 @@ export function createWebSink(signal: AbortSignal): {
   let wake: () => void = () => undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const leave = (): void => {
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', onAbort)
     gone.abort()
     wake()
   }
-  signal.addEventListener('abort', leave)
-  if (signal.aborted) leave()
+  const breakOff = (reason: unknown): void => {
+    controller?.error(reason)
+    leave()
+  }
+  const onAbort = (): void => breakOff(signal.reason)
   const body = new ReadableStream<Uint8Array>(
     {
       start: (given) => void (controller = given),
@@ -26,6 +29,8 @@ export function createWebSink(signal: AbortSignal): {
     },
     { highWaterMark },
   )
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
   return {
     body,
     sink: {
@@ -41,13 +46,10 @@ export function createWebSink(signal: AbortSignal): {
           if (gone.signal.aborted || (controller?.desiredSize ?? 0) > 0) resolve()
         }),
       end() {
-        signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', onAbort)
         if (!gone.signal.aborted) controller?.close()
       },
-      destroy() {
-        controller?.error(new Error('The client takes nothing.'))
-        leave()
-      },
+      destroy: () => breakOff(new Error('The client takes nothing.')),
     },
   }
 }

@@ -11,7 +11,7 @@ interface Stretch {
 /** The lines of one run. Their numbers grow, and may leave some out. */
 export interface LogLines {
   /** The number of the last line, -1 when there is none. */
-  readonly lastSeq: number
+  lastSeq(): number
   /** Throws STORE_ERROR, with nothing added, when a number is not higher than those before. */
   append(batch: LogBatch): void
   /** At most `limit` lines after a number. Takes no longer for lines further back. */
@@ -27,9 +27,7 @@ export function createLogLines(): LogLines {
     return last === undefined ? -1 : endOf(last) - 1
   }
   return {
-    get lastSeq() {
-      return lastSeq()
-    },
+    lastSeq,
     append({ runId, firstSeq, lines }) {
       if (lines.length === 0) return
       const last = stretches.at(-1)

@@ -38,7 +38,7 @@ export function createMemoryLog({ assertCurrent }: Pick<MemoryLeases, 'assertCur
       }),
     read: (key, { runId, after }, limit) => promised(() => linesOf(key, runId)?.read(after, limit) ?? []),
     async changed(key, { runId, after }, signal) {
-      const lastSeq = linesOf(key, runId)?.lastSeq ?? -1
+      const lastSeq = linesOf(key, runId)?.lastSeq() ?? -1
       if (lastSeq <= after) await waiters.wait(nameOf(key, runId), signal)
     },
   }

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { keyOf, runOf } from '../../../test/support/store-contract/rig.js'
+import { talk } from '../../../test/support/talk.js'
+import type { Outcome } from '../../agents/index.js'
+import { MillraceError } from '../../core/errors.js'
+import type { Thread } from '../../threads/thread.js'
+import { createStateRules } from '../turn/state-rules.js'
+import { runError, threadChange, type EndedRun } from './thread-change.js'
+
+const stored = talk('u1 a1(c1)')
+const question = { id: 'i1', reason: 'tool_call' }
+const thread: Thread = {
+  ...{ key: keyOf('t'), version: 4, createdAt: 0, updatedAt: 0, title: 'Hello', messages: stored, state: {} },
+  ...{ interrupts: [], pendingToolCalls: [{ id: 'c1', name: 'tool_c1' }] },
+}
+const completed: Outcome = {
+  ...{ type: 'completed', text: '', pendingToolCalls: [], usage: [], state: { a: 1, 'temp:b': 2 } },
+  messages: [...stored, ...talk('u2 a2')],
+}
+
+function change(ended: Partial<EndedRun>) {
+  return threadChange({
+    ...{ thread, outcome: completed, clientTools: new Set(), saved: undefined },
+    ...{ run: runOf('r1', { status: 'completed' }), stateRules: createStateRules(), ...ended },
+  })
+}
+
+function ended(type: 'cancelled' | 'failed', messages = completed.messages): Outcome {
+  const all = { usage: [], state: {}, messages }
+  return type === 'failed' ? { type, error: new Error('secret'), ...all } : { type, ...all }
+}
+
+describe('the change that a run makes', () => {
+  test('is made from the version it started with, and adds what is new', () => {
+    expect(change({})).toMatchObject({ version: 4, keep: 2, append: talk('u2 a2'), run: { runId: 'r1' } })
+  })
+
+  test('makes a new thread where there is none, and gives it a title', () => {
+    const made = change({ thread: undefined })
+    expect(made).toMatchObject({ version: 0, keep: 0, append: completed.messages, title: 'text of u1' })
+    expect(made).not.toHaveProperty('checkpoint')
+  })
+
+  test('gives a title only where there is none', () => {
+    expect(change({})).not.toHaveProperty('title')
+    expect(change({ thread: { ...thread, title: '' } }).title).toBe('text of u1')
+  })
+
+  test('leaves out of the state what is for the run alone', () => {
+    expect(change({}).state).toEqual({ a: 1 })
+  })
+})
+
+describe('questions after a run', () => {
+  const asking: Thread = { ...thread, interrupts: [question], checkpoint: { old: true } }
+  const saved = { points: [{ interrupt: question }], answered: ['i0'], frames: { x: 1 } }
+
+  test('are those it has asked, with what it needs to go on', () => {
+    const outcome: Outcome = {
+      ...{ type: 'interrupted', interrupts: [question], usage: [], state: {}, messages: stored },
+      checkpoint: saved as never,
+    }
+    expect(change({ outcome, saved })).toMatchObject({ interrupts: [question], checkpoint: saved })
+  })
+
+  test('are none when it has completed; what was answered is kept, without the rest', () => {
+    const answered = Array.from({ length: 300 }, (_, n) => `i${n}`)
+    const over = { ...saved, points: [], answered, messages: stored, state: { large: 1 } }
+    const made = change({ thread: asking, saved: over })
+    expect(made.interrupts).toEqual([])
+    expect(made.checkpoint).toEqual({
+      ...{ points: [], frames: { x: 1 }, messages: [], state: {} },
+      answered: answered.slice(100),
+    })
+  })
+
+  test.each(['cancelled', 'failed'] as const)('are still those of before when it was %s', (type) => {
+    const outcome = ended(type)
+    expect(change({ thread: asking, outcome })).toMatchObject({
+      ...{ interrupts: [question], checkpoint: { old: true } },
+    })
+    const other = { id: 'i2', reason: 'tool_call' }
+    const progress = { points: [{ interrupt: other }], answered: [] }
+    expect(change({ thread: asking, outcome, saved: progress })).toMatchObject({
+      ...{ interrupts: [other], checkpoint: progress },
+    })
+  })
+})
+
+describe('calls that wait for the client after a run', () => {
+  const call = (id: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name: `tool_${id}`, arguments: '{}' },
+  })
+
+  test('are those of before and those it has left open, each once', () => {
+    const messages = [...stored, ...talk('u2 a2(c2)')]
+    const outcome: Outcome = { ...completed, messages, pendingToolCalls: [call('c1'), call('c2')] }
+    expect(change({ outcome }).pendingToolCalls).toEqual([
+      { id: 'c1', name: 'tool_c1' },
+      { id: 'c2', name: 'tool_c2' },
+    ])
+  })
+
+  test('are not those that were answered or cut off', () => {
+    const answered = { ...completed, messages: [...stored, ...talk('t-c1 a2')] }
+    expect(change({ outcome: answered }).pendingToolCalls).toEqual([])
+    const cut = { ...completed, messages: [...stored.slice(0, 1), ...talk('a3')] }
+    expect(change({ outcome: cut }).pendingToolCalls).toEqual([])
+  })
+
+  test('are the calls to its tools when it did not come to its end', () => {
+    const messages = [...stored, ...talk('a2(c2,c3)')]
+    const clientTools = new Set(['tool_c2'])
+    expect(change({ outcome: ended('cancelled', messages), clientTools }).pendingToolCalls).toEqual([
+      { id: 'c1', name: 'tool_c1' },
+      { id: 'c2', name: 'tool_c2' },
+    ])
+  })
+})
+
+test('the record of a run says why it failed, in words for clients', () => {
+  expect(runError(ended('failed'))).toMatchObject({ error: { code: 'AGENT_ERROR' } })
+  expect(JSON.stringify(runError(ended('failed')))).not.toContain('secret')
+  const limit = { ...ended('failed'), error: new MillraceError('EXECUTION_TIMEOUT', 'Too long.') } as Outcome
+  expect(runError(limit)).toEqual({ error: { code: 'EXECUTION_TIMEOUT', message: 'Too long.' } })
+  expect(runError(ended('cancelled'))).toEqual({})
+})
