@@ -51,21 +51,22 @@ export function createAsker({ address, resumption, defaults }: AskerOptions): As
   const saved = resumption.frames.get(key) as AskerFrame | undefined
   resumption.frames.delete(key)
   const answers: (Answer | null)[] = [...(saved?.answers ?? [])]
-  const points = new Map<string, Point>()
+  // Made when there is one: most never ask.
+  let points: Map<string, Point> | undefined
   let framesBelow: Frames = {}
   let state = saved?.state ?? null
   let asked = 0
 
   const paused = (): Paused => {
     const frame: AskerFrame = { answers: Array.from(answers, (answer) => answer ?? null), state }
-    return { points: [...points.values()], frames: { ...framesBelow, [key]: frame } }
+    return { points: [...(points?.values() ?? [])], frames: { ...framesBelow, [key]: frame } }
   }
 
   return {
     resumed: saved && { state: saved.state },
-    open: () => (points.size > 0 ? paused() : undefined),
+    open: () => (points ? paused() : undefined),
     note(below) {
-      for (const point of below.points) points.set(point.interrupt.id, point)
+      for (const point of below.points) (points ??= new Map()).set(point.interrupt.id, point)
       framesBelow = { ...framesBelow, ...below.frames }
     },
     async interrupt<Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> {
@@ -76,7 +77,7 @@ export function createAsker({ address, resumption, defaults }: AskerOptions): As
         answers[ordinal] = answer
         return checkedAnswer(answer, request)
       }
-      points.set(id, { interrupt: describe(request, { ...defaults, id }), address })
+      ;(points ??= new Map()).set(id, { interrupt: describe(request, { ...defaults, id }), address })
       state = request.state ?? null
       const { points: open, frames } = paused()
       throw new InterruptSignal(open, frames)

@@ -50,7 +50,8 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
   const { resumption } = scope
   const tag = subagentRunId === undefined ? {} : { subagentRunId }
   const asker = createAsker({ address, resumption, defaults: { reason: 'input_required', ...tag } })
-  const ctx: RunContext = Object.assign(new StateView(scope.state), {
+  const members: Omit<RunContext, 'state'> & { readonly [shared]: SharedState } = {
+    [shared]: scope.state,
     threadId: scope.threadId,
     runId: scope.runId,
     address,
@@ -80,24 +81,24 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     graceMs: scope.graceMs,
     toolTimeoutMs: scope.toolTimeoutMs,
     trace: place.trace,
-  } satisfies Omit<RunContext, 'state'>)
+  }
+  const ctx = Object.defineProperty(members, 'state', liveState) as typeof members & {
+    readonly state: unknown
+  }
   return { ctx, asker }
 }
 
 const shared = Symbol('shared-state')
 
-/** The state as it is now. A class: an accessor in an object literal would give every context a shape of its own. */
-class StateView {
-  readonly [shared]: SharedState
-
-  constructor(state: SharedState) {
-    this[shared] = state
-  }
-
-  // Also asked for through contexts that inherit from this one.
-  get state(): unknown {
+/**
+ * The state as it is now, also when it is asked for through a context that inherits. One accessor for all contexts: with
+ * one in each literal, every context would be an object of its own shape, which is slow and takes much room.
+ */
+const liveState: PropertyDescriptor & ThisType<{ readonly [shared]: SharedState }> = {
+  get() {
     return this[shared].current
-  }
+  },
+  enumerable: true,
 }
 
 /** Runs an agent in its place. Its questions are its control, however they came up. */

@@ -22,6 +22,9 @@ export interface ResumeOptions {
   readonly onProblem: (problem: string) => void
 }
 
+/** Nothing to go on from. Shared by all runs that start afresh: frames are only ever taken out. */
+const afresh = { answers: new Map(), points: [], frames: new Map(), messages: [] }
+
 /** Throws INVALID_RESUME for answers that fit no open question, INVALID_CHECKPOINT when the agents have changed. */
 export async function planResume({
   agent,
@@ -37,8 +40,7 @@ export async function planResume({
   })
   assertKnown(fresh, checkpoint)
   if (!checkpoint || (checkpoint.points.length === 0 && resume.length === 0)) {
-    const resumption = { originRunId: runId, answers: new Map(), points: [], frames: new Map(), messages: [] }
-    return { type: 'start', resumption }
+    return { type: 'start', resumption: { ...afresh, originRunId: runId } }
   }
   if (checkpoint.points.length === 0) return { type: 'nothing' }
   if (fresh.length === 0) return { type: 'ask-again', checkpoint }

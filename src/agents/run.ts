@@ -40,8 +40,10 @@ export interface RunOptions {
   readonly clock?: Clock
 }
 
-export interface StartOptions extends Omit<RunOptions, 'bufferSize'> {
+export interface StartOptions extends Omit<RunOptions, 'bufferSize' | 'signal'> {
   readonly sink: RunSink
+  /** Stops the run when it aborts, as `signal` of `run` does. */
+  readonly controller?: AbortController
 }
 
 interface Ended {
@@ -113,8 +115,13 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
     onAbandoned: () => started.cancel(),
   })
   const push = (event: AgUiEvent): Promise<void> | undefined => buffer.push(event)
-  const started = startRun(agent, request, { ...options, sink: { send: push, end: push } })
-  void started.result.finally(() => buffer.close())
+  const controller = new AbortController()
+  const release = linkAbort(options.signal, controller)
+  const started = startRun(agent, request, { ...options, controller, sink: { send: push, end: push } })
+  void started.result.finally(() => {
+    release()
+    buffer.close()
+  })
   return {
     ...started,
     get result() {
@@ -129,9 +136,8 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
 export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
   const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
   const input = normalInput(request, newId, options.checkpoint)
-  const controller = new AbortController()
-  const release = linkAbort(options.signal, controller)
-  const stopAt = new Set<SafePoint>()
+  const { controller = new AbortController() } = options
+  let stopAt: SafePoint | undefined
   let isOver = false
 
   const outcome = drive({
@@ -141,10 +147,9 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     signal: controller.signal,
     sink: options.sink,
     // A run asked to stop after the model also stops after tools that were running by then.
-    shouldStop: (at) => stopAt.has(at) || (at === 'tools' && stopAt.has('model')),
+    shouldStop: (at) => stopAt === at || (at === 'tools' && stopAt === 'model'),
   }).finally(() => {
     isOver = true
-    release()
   })
 
   return {
@@ -154,7 +159,8 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     cancel({ at = 'now', timeoutMs } = {}) {
       if (isOver) return false
       if (at === 'now') controller.abort()
-      else stopAt.add(at)
+      // The model's end comes first, and so does a stop there.
+      else if (stopAt !== 'model') stopAt = at
       if (at !== 'now' && timeoutMs !== undefined) {
         const forget = clock.schedule(timeoutMs, () => controller.abort())
         void outcome.finally(forget)

@@ -12,7 +12,7 @@ export interface SharedState {
   set(next: unknown): AgentEvent
 }
 
-// Marks the events of `set`. A copy of an event keeps it.
+// Marks the events of `set` with the state they stand for. A copy of an event keeps it; one with another state is no longer one.
 const change = Symbol('state-change')
 
 /** Works on a copy, made when it is first asked for: the caller's object stays as it is. */
@@ -41,13 +41,13 @@ class CopiedState implements SharedState {
     this.#value = copyOf(value)
     this.#isOwn = true
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
-    const marked = { ...event, [change]: true }
+    const marked = { ...event, [change]: this.#value }
     return marked
   }
 }
 
 export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSHOT'> {
-  return event.type === 'STATE_SNAPSHOT' && change in event
+  return event.type === 'STATE_SNAPSHOT' && change in event && event[change] === event.snapshot
 }
 
 /**

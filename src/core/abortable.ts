@@ -20,85 +20,105 @@ export function abortable<T, R>(
   source: AsyncIterator<T, R>,
   options: AbortableOptions,
 ): AsyncGenerator<T, R> {
-  const { signal } = options
-  let isOpen = false
-  let isOver = false
+  return new AbortableStream(source, options)
+}
+
+// Not an async generator around the source: that would cost every item several turns of the microtask queue.
+class AbortableStream<T, R> implements AsyncGenerator<T, R> {
+  readonly #source: AsyncIterator<T, R>
+  readonly #options: AbortableOptions
+  #isOpen = false
+  #isOver = false
   /** Why it was stopped before its time. */
-  let stopped: { readonly reason: unknown } | undefined
+  #stopped: { readonly reason: unknown } | undefined
   /** Rejects the pending `next()`. */
-  let refuse: ((reason: unknown) => void) | undefined
-  let current: Promise<IteratorResult<T, R>> | undefined
-  let closed: Promise<void> | undefined
+  #refuse: ((reason: unknown) => void) | undefined
+  #current: Promise<IteratorResult<T, R>> | undefined
+  #closed: Promise<void> | undefined
+  #onAbort: (() => void) | undefined
 
-  const onStrayError = (error: unknown): void => {
-    if (error !== stopped?.reason && !isAbortError(error)) options.onStrayError(error)
+  constructor(source: AsyncIterator<T, R>, options: AbortableOptions) {
+    this.#source = source
+    this.#options = options
   }
-  const finish = (): void => {
-    isOver = true
-    refuse = undefined
-    signal.removeEventListener('abort', onAbort)
-  }
-  const stop = (reason: unknown): Promise<void> => {
-    stopped ??= { reason }
-    const tell = refuse
-    if (tell) finish()
-    tell?.(stopped.reason)
-    return (closed ??= closeAll([source], { ...options, onStrayError }))
-  }
-  const onAbort = (): void => void stop(signal.reason)
 
-  // Not an async generator around the source: that would cost every item several turns of the microtask queue.
-  const take = (resolve: (step: IteratorResult<T, R>) => void, reject: (error: unknown) => void): void => {
-    refuse = reject
-    source.next().then(
+  next(): Promise<IteratorResult<T, R>> {
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined as R })
+    // Like a generator, one after the other.
+    if (this.#refuse && this.#current) {
+      const next = (): Promise<IteratorResult<T, R>> => this.next()
+      return this.#current.then(next, next)
+    }
+    if (!this.#isOpen) this.#listen()
+    if (this.#stopped) {
+      this.#finish()
+      return rejected(this.#stopped.reason)
+    }
+    return (this.#current = new Promise((resolve, reject) => this.#take(resolve, reject)))
+  }
+
+  async return(value: R | PromiseLike<R>): Promise<IteratorResult<T, R>> {
+    await this.#end()
+    return { done: true, value: await value }
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<T, R>> {
+    await this.#end()
+    throw error
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #listen(): void {
+    const { signal } = this.#options
+    this.#isOpen = true
+    this.#onAbort = () => void this.#stop(signal.reason)
+    signal.addEventListener('abort', this.#onAbort)
+    if (signal.aborted) this.#onAbort()
+  }
+
+  #take(resolve: (step: IteratorResult<T, R>) => void, reject: (error: unknown) => void): void {
+    this.#refuse = reject
+    this.#source.next().then(
       (step) => {
-        if (stopped) return
-        refuse = undefined
-        if (step.done === true) finish()
+        if (this.#stopped) return
+        this.#refuse = undefined
+        if (step.done === true) this.#finish()
         resolve(step)
       },
       (error: unknown) => {
-        if (stopped) return onStrayError(error)
-        finish()
+        if (this.#stopped) return this.#stray(error)
+        this.#finish()
         reject(error)
       },
     )
   }
 
-  const next = (): Promise<IteratorResult<T, R>> => {
-    if (isOver) return Promise.resolve({ done: true, value: undefined as R })
-    // Like a generator, one after the other.
-    if (refuse && current) return current.then(next, next)
-    if (!isOpen) {
-      isOpen = true
-      signal.addEventListener('abort', onAbort)
-      if (signal.aborted) onAbort()
-    }
-    if (stopped) {
-      finish()
-      return rejected(stopped.reason)
-    }
-    return (current = new Promise(take))
+  #stop(reason: unknown): Promise<void> {
+    this.#stopped ??= { reason }
+    const tell = this.#refuse
+    if (tell) this.#finish()
+    tell?.(this.#stopped.reason)
+    const onStrayError = (error: unknown): void => this.#stray(error)
+    return (this.#closed ??= closeAll([this.#source], { ...this.#options, onStrayError }))
   }
 
-  const end = async (): Promise<void> => {
-    if (!isOver || stopped) await stop(new DOMException('The stream was closed.', 'AbortError'))
-    finish()
+  async #end(): Promise<void> {
+    if (!this.#isOver || this.#stopped)
+      await this.#stop(new DOMException('The stream was closed.', 'AbortError'))
+    this.#finish()
   }
 
-  return {
-    next,
-    async return(value) {
-      await end()
-      return { done: true, value: await value }
-    },
-    async throw(error) {
-      await end()
-      throw error
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
+  #finish(): void {
+    this.#isOver = true
+    this.#refuse = undefined
+    if (this.#onAbort) this.#options.signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  #stray(error: unknown): void {
+    if (error !== this.#stopped?.reason && !isAbortError(error)) this.#options.onStrayError(error)
   }
 }
 

@@ -98,7 +98,7 @@ interface Endpoint {
   readonly handle: (c: AppContext) => Promise<Response>
 }
 
-function endpoints({ server, identify, checkHost }: AppOptions): readonly Endpoint[] {
+function endpoints({ server, identify, checkHost, cors: origins }: AppOptions): readonly Endpoint[] {
   const [first] = server.agents.values()
   const open = (path: string, handle: () => Response | Promise<Response>): Endpoint => ({
     ...{ method: 'GET', path },
@@ -115,7 +115,8 @@ function endpoints({ server, identify, checkHost }: AppOptions): readonly Endpoi
       return route.handle(server, {
         request: c.req.raw,
         outgoing: (c.env as NodeBindings | undefined)?.outgoing,
-        headers: c.res.headers,
+        // Hono makes a whole response to keep them in, so it is only asked where there are any.
+        headers: origins ? Object.fromEntries(c.res.headers) : {},
         agent,
         owner: { app, user, agent: agent.name },
         param: (name) => c.req.param(name) ?? '',

@@ -48,7 +48,7 @@ export function startRunSpan({ agent, threadId, runId, headers }: RunSpanOptions
   const options = { kind: SpanKind.SERVER, attributes }
   const span = trace.getTracer('millrace').startSpan(`run ${agent}`, options, parent)
   return {
-    context: trace.setSpan(parent, span),
+    context: span.isRecording() ? trace.setSpan(parent, span) : parent,
     end({ status, error, usage = [] }) {
       if (span.isRecording()) {
         span.setAttributes({ 'millrace.run.status': status, ...usageFacts(usage) })

@@ -1,12 +1,12 @@
 import { PROTOCOL_VERSION, type Message, type TokenUsage } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent, AgUiEvent } from '../events.js'
-import { createFold, type Fold } from '../fold/fold.js'
+import type { Fold } from '../fold/fold.js'
 import { cleanEvent } from './clean.js'
 import { failRun, finishRun, type RunEnd } from './ending.js'
-import { createLane } from './lanes.js'
 import { emitDelta } from './messages.js'
 import { route } from './route.js'
+import { RunState } from './run-state.js'
 import type { Run } from './run.js'
 import { emitArgs } from './tool-calls.js'
 
@@ -50,7 +50,7 @@ export interface RunStream {
 /** Starts a run stream: RUN_STARTED is emitted before this returns. */
 export function createRunStream(options: RunStreamOptions): RunStream {
   const { threadId, runId, parentRunId } = options
-  const run = createRun(options)
+  const run: Run = new RunState(options)
   run.emit({
     type: 'RUN_STARTED',
     threadId,
@@ -98,36 +98,6 @@ class StrictStream implements RunStream {
   #assertOpen(): void {
     if (!this.ended) return
     throw new MillraceError('RUN_CLOSED', `Run '${this.#ids.runId}' has ended; nothing can be written to it.`)
-  }
-}
-
-function createRun({ messages = [], state, emit, readState, onProblem, newId }: RunStreamOptions): Run {
-  const fold = createFold({ messages, state })
-  return {
-    fold,
-    root: createLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined }),
-    openLanes: new Set(),
-    laneIds: new Set(),
-    lanes: new Map(),
-    messages: { text: new Map(), reasoning: new Map() },
-    renamed: new Map(),
-    claimed: new Set(),
-    calls: new Map(),
-    pastCalls: new Set(),
-    reasoningOwners: new Map(),
-    activities: new Map(),
-    emit(event) {
-      fold.apply(event)
-      emit(event)
-    },
-    tryEmit(event) {
-      const problem = fold.apply(event)
-      if (problem === undefined) emit(event)
-      return problem
-    },
-    report: (problem) => onProblem?.(problem),
-    newId: newId ?? (() => crypto.randomUUID()),
-    readState,
   }
 }
 

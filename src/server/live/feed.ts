@@ -67,7 +67,7 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
   }
   const unlogged = (): FeedBatch => ({
     firstSeq: logged,
-    lines: tail.slice(logged, tail.next).map(({ json }) => json),
+    lines: tail.lines(logged, tail.next),
   })
   const write = async (): Promise<void> => {
     // What is left then is committed with the end; written here too, the log would have it twice.

@@ -11,6 +11,8 @@ export interface Tail {
   /** Puts another in the place of the last one. */
   replaceLast(event: AgUiEvent): void
   slice(from: number, to: number): readonly LogEntry[]
+  /** The same without their numbers. */
+  lines(from: number, to: number): readonly string[]
   /** Drops the oldest until the rest fits into so many bytes, but none from `until` on. */
   trim(bytes: number, until: number): void
 }
@@ -21,7 +23,7 @@ export function createTail(firstSeq: number): Tail {
 
 // A class: accessors in an object literal would give every run an object shape of its own.
 class NewestEvents implements Tail {
-  #entries: LogEntry[] = []
+  #lines: string[] = []
   #size = 0
   start: number
 
@@ -30,31 +32,35 @@ class NewestEvents implements Tail {
   }
 
   get next(): number {
-    return this.start + this.#entries.length
+    return this.start + this.#lines.length
   }
 
   push(event: AgUiEvent): number {
     const json = JSON.stringify(event)
-    this.#entries.push({ seq: this.next, json })
+    this.#lines.push(json)
     this.#size += json.length
     return json.length
   }
 
   replaceLast(event: AgUiEvent): void {
-    this.#entries.pop()
+    this.#size -= this.#lines.pop()?.length ?? 0
     this.push(event)
   }
 
   slice(from: number, to: number): readonly LogEntry[] {
-    return this.#entries.slice(from - this.start, to - this.start)
+    return this.lines(from, to).map((json, n) => ({ seq: from + n, json }))
+  }
+
+  lines(from: number, to: number): readonly string[] {
+    return this.#lines.slice(from - this.start, to - this.start)
   }
 
   trim(bytes: number, until: number): void {
     let drop = 0
     for (; this.#size > bytes && this.start + drop < until; drop++)
-      this.#size -= this.#entries[drop]?.json.length ?? 0
+      this.#size -= this.#lines[drop]?.length ?? 0
     if (drop === 0) return
-    this.#entries = this.#entries.slice(drop)
+    this.#lines = this.#lines.slice(drop)
     this.start += drop
   }
 }

@@ -1,5 +1,4 @@
 import type { Message } from '@ag-ui/core'
-import { linkAbort } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import {
   createRunStream,
@@ -8,7 +7,6 @@ import {
   type EventPosition,
   type Peer,
 } from '../../protocol/index.js'
-import type { LogEntry, LogPosition } from '../../threads/store.js'
 import type { Thread, ThreadKey } from '../../threads/thread.js'
 import { checkId } from '../check-input.js'
 import type { ServerContext } from '../context.js'
@@ -17,6 +15,7 @@ import type { LiveRun } from '../live/live-run.js'
 import { settledThread } from '../run/recover-run.js'
 import type { Batch } from '../stream/batch.js'
 import { replyWithStream } from '../stream/reply.js'
+import { followLog } from './follow-log.js'
 import { fieldsOf, readBody, unknownThread, type Route } from './route.js'
 
 /**
@@ -140,54 +139,6 @@ function withBeginning(
     },
     { runId, entries: entries.slice(1) },
   ]
-}
-
-const readAtOnce = 256
-
-/** The events of a run as they stand in the log, until its end. */
-async function* followLog(
-  { server, key, gone }: Connection,
-  position: LogPosition,
-): AsyncGenerator<readonly LogEntry[]> {
-  const { store } = server
-  let { after } = position
-  for (;;) {
-    const at = { ...position, after }
-    const entries = await store.log.read(key, at, readAtOnce)
-    const last = entries.at(-1)
-    if (last) {
-      yield entries
-      after = last.seq
-      if (isEnd(last)) return
-      continue
-    }
-    const thread = await settledThread(server, key)
-    const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
-    // What was added between the two looks is not missed.
-    if (isOver && (await store.log.read(key, at, 1)).length === 0) return
-    if (!isOver) await changedOrLost({ server, key, gone }, at)
-    if (gone.aborted) return
-  }
-}
-
-/** A process that has died writes nothing more: after the time of a lease it is worth another look. */
-async function changedOrLost(
-  { server, key, gone }: Pick<Connection, 'server' | 'key' | 'gone'>,
-  at: LogPosition,
-): Promise<void> {
-  const look = new AbortController()
-  const release = linkAbort(gone, look)
-  const cancel = server.clock.schedule(server.limits.leaseMs, () => look.abort())
-  try {
-    await server.store.log.changed(key, at, look.signal)
-  } finally {
-    cancel()
-    release()
-  }
-}
-
-function isEnd({ json }: LogEntry): boolean {
-  return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
 }
 
 /** A thread at rest, as a stream that is over. */

@@ -16,7 +16,8 @@ export interface RouteContext extends ServerContext {
 export interface RouteRequest {
   readonly request: Request
   readonly outgoing: ServerResponse | undefined
-  readonly headers: Headers
+  /** Headers every answer has, those of CORS for example. */
+  readonly headers: Readonly<Record<string, string>>
   /** The agent it is for, and whose threads it may see. */
   readonly agent: Agent
   readonly owner: Owner

@@ -21,8 +21,9 @@ export const runRoute: Route = {
     if (warnings.length > 0)
       server.log.warn({ ...key, runId: input.runId, warnings }, 'a request was not quite right')
     const began = server.clock.now()
-    const { signal, headers } = request.request
-    const opening = openTurn(server, { agent, key, input, headers, signal })
+    const opening = openTurn(server, { agent, key, input, request: request.request })
+    // It is waited for further down, and that may be too late for one that is refused at once.
+    opening.catch(() => undefined)
     // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.
     const isWaiting = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
     const turn = isWaiting ? undefined : await opening
@@ -30,12 +31,13 @@ export const runRoute: Route = {
     const source = async function* (gone: AbortSignal): AsyncGenerator<Batch> {
       const opened = turn ?? (await opening.catch((error: unknown) => refused(server, error, input.runId)))
       if (opened.type === 'live') live = opened.run
-      let isFirst = true
-      for await (const batch of batchesOf(opened, gone)) {
-        if (isFirst) server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
-        isFirst = false
-        yield batch
+      server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
+      if (opened.type === 'over') {
+        yield { events: opened.events }
+        return
       }
+      const { runId, feed, firstSeq } = opened.run
+      for await (const entries of feed.follow(firstSeq - 1, gone)) yield { runId, entries }
     }
     return replyWithStream(server, request, {
       peer,
@@ -45,15 +47,6 @@ export const runRoute: Route = {
       },
     })
   },
-}
-
-async function* batchesOf(turn: Turn, gone: AbortSignal): AsyncGenerator<Batch> {
-  if (turn.type === 'over') {
-    yield { events: turn.events }
-    return
-  }
-  const { runId, feed, firstSeq } = turn.run
-  for await (const entries of feed.follow(firstSeq - 1, gone)) yield { runId, entries }
 }
 
 function refused(server: RouteContext, error: unknown, runId: string): Turn {

@@ -62,7 +62,7 @@ export const patchRoute: Route = {
     const patch = await readBody(server, request)
     // So that nothing is made of a thread that does not exist.
     await threadOf(server, request)
-    const lease = await takeLease({ ...server, whenBusy: 'reject' }, key, request.request.signal)
+    const lease = await takeLease({ ...server, whenBusy: 'reject' }, key, request.request)
     try {
       const thread = await recoverThread(server, lease)
       if (!thread) throw unknownThread(key)

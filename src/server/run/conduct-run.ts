@@ -7,7 +7,7 @@ import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import { createFeed, type Feed } from '../live/feed.js'
 import type { LiveRun } from '../live/live-run.js'
-import { startRunSpan } from '../tracing.js'
+import type { RunSpan } from '../tracing.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
 import { finishRun, type RunEnding } from './finish-run.js'
 import { hookedAgent } from './hooked-agent.js'
@@ -20,25 +20,24 @@ export interface RunOrder {
   readonly server: ServerContext
   readonly agent: Agent
   readonly input: RunInput
-  readonly headers: Headers
   readonly lease: Lease
   readonly thread: Thread | undefined
   readonly plan: Extract<TurnPlan, { type: 'run' }>
   readonly controller: AbortController
   readonly record: RunRecord
+  readonly span: RunSpan
   /** Frees the thread. Called once, when all is committed and before anybody learns of the end. Never rejects. */
   readonly free: () => Promise<void>
 }
 
 /** Runs an agent on a leased thread: events to those who follow and to the log, then one commit. */
 export function conductRun(order: RunOrder): LiveRun {
-  const { server, agent, input, lease, plan, controller, record } = order
+  const { server, agent, input, lease, plan, controller, record, span } = order
   const { limits, clock, newId, log, stateRules } = server
-  const { runId, threadId } = input
+  const { runId } = input
   const info: RunInfo = { key: lease.key, runId, signal: controller.signal }
   const feed = feedOf(order)
   const sender = createSender(order, feed, info)
-  const span = startRunSpan({ agent: agent.name, threadId, runId, headers: order.headers })
   const stopRenewing = keepLease({
     ...{ store: server.store, lease, leaseMs: limits.leaseMs, clock },
     onLost: (error) => controller.abort(error),
@@ -52,7 +51,7 @@ export function conductRun(order: RunOrder): LiveRun {
     hookedAgent(agent, { server, info }),
     { ...input, messages: plan.messages, state: plan.state, resume: plan.resume },
     {
-      signal: controller.signal,
+      controller,
       checkpoints: {
         load: () => Promise.resolve(order.thread?.checkpoint),
         // Committed with all else that the run has changed.
@@ -66,7 +65,7 @@ export function conductRun(order: RunOrder): LiveRun {
       sink: {
         send: sender.send,
         async end(event, outcome) {
-          ended = await finishRun({ ...order, feed, info, saved, problem: sender.problem }, event, outcome)
+          ended = await finishRun({ ...order, feed, info, saved, problem: sender.problem() }, event, outcome)
         },
       },
     },

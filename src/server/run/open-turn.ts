@@ -6,6 +6,7 @@ import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import type { LiveRun } from '../live/live-run.js'
+import { startRunSpan } from '../tracing.js'
 import { planTurn, type TurnPlan } from '../turn/plan-turn.js'
 import type { StateRulesHandle } from '../turn/state-rules.js'
 import { callHook } from './call-hook.js'
@@ -22,9 +23,8 @@ export interface TurnRequest {
   readonly agent: Agent
   readonly key: ThreadKey
   readonly input: RunInput
-  readonly headers: Headers
-  /** Of the client: when it goes away, nobody waits for the thread any more. */
-  readonly signal: AbortSignal
+  /** As it came in. When the client goes away, nobody waits for the thread any more. */
+  readonly request: Request
 }
 
 /** What a request leads to: a run at work, or a stream that is over before anything is run. */
@@ -38,7 +38,7 @@ export type Turn =
  */
 export async function openTurn(server: ServerContext, request: TurnRequest): Promise<Turn> {
   const { hooks, store, log } = server
-  const { key, input, signal } = request
+  const { key, input } = request
   const controller = new AbortController()
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
   const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
@@ -46,7 +46,7 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   try {
     const unlock = await callHook(server, 'lock', () => hooks.lock?.(info))
     if (unlock) holds.add(() => callHook(server, 'lock', unlock))
-    const lease = await takeLease(server, key, signal)
+    const lease = await takeLease(server, key, request.request)
     holds.add(() => store.leases.release(lease))
     const turn = await planned({ server, request, lease, controller, info, holds })
     if (turn.type === 'over') await holds.free()
@@ -140,17 +140,11 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   }
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
-  const order = {
-    ...request,
-    server,
-    lease,
-    thread,
-    input,
-    plan,
-    controller,
-    record,
-    free: () => holds.free(),
-  }
+  const { agent } = request
+  const { threadId, runId } = input
+  const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.request.headers })
+  const free = (): Promise<void> => holds.free()
+  const order = { agent, server, lease, thread, input, plan, controller, record, span, free }
   const run = conductRun(order)
   registry.add(run)
   // Too late to be among those that are waited for.

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { createFold, type AgUiEvent } from '../../protocol/index.js'
+import { createFold, type AgUiEvent, type Fold } from '../../protocol/index.js'
 import type { RunInfo } from '../hooks.js'
 import type { Feed } from '../live/feed.js'
 import type { RunOrder } from './conduct-run.js'
@@ -10,7 +10,7 @@ type Send = (event: AgUiEvent) => Promise<void> | undefined
 export interface Sender {
   readonly send: Send
   /** Why it has stopped the run, if it did. A run that is at its end does not notice by itself. */
-  readonly problem: unknown
+  problem(): unknown
 }
 
 /**
@@ -23,8 +23,8 @@ export function createSender(
   info: RunInfo,
 ): Sender {
   const { stateRules } = server
-  const state = createFold({ state: plan.state })
-  const isCritical = criticalEvents(new Set(input.tools.map(({ name }) => name)))
+  let state: Fold | undefined
+  const isCritical = criticalEvents(input.tools)
   const outgoing = createOutgoing(server, info)
   let problem: unknown
   const stop = (error: unknown): void => {
@@ -45,6 +45,7 @@ export function createSender(
   }
   const send: Send = (event) => {
     if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') return pass(event)
+    state ??= createFold({ state: plan.state })
     state.apply(event)
     const shown = stateRules.showEvent(event, state.state)
     return shown && pass(shown)
@@ -54,14 +55,14 @@ export function createSender(
       if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
       return sendAll([event, ...plan.opening], send)
     },
-    get problem() {
-      return problem
-    },
+    problem: () => problem,
   }
 }
 
 /** What must not be forgotten once it is seen: a call that the client is going to carry out. */
-function criticalEvents(clientTools: ReadonlySet<string>): (event: AgUiEvent) => boolean {
+function criticalEvents(tools: readonly { readonly name: string }[]): (event: AgUiEvent) => boolean {
+  if (tools.length === 0) return () => false
+  const clientTools = new Set(tools.map(({ name }) => name))
   const calls = new Set<string>()
   return (event) => {
     if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName)) calls.add(event.toolCallId)

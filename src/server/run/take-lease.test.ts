@@ -14,7 +14,7 @@ function rig(whenBusy: ServerContext['whenBusy'], isClosing: () => boolean = () 
   const under = createServerContext({ whenBusy, isClosing })
   const request = new AbortController()
   const { server } = under
-  return { ...under, request, take: () => takeLease(server, key, request.signal) }
+  return { ...under, request, take: () => takeLease(server, key, request) }
 }
 
 /** A run on the thread that ends when it is stopped, or when `finish` is called. */

@@ -11,7 +11,11 @@ const pollMs = 100
  * Leases a thread, as the server is told to deal with busy ones: throws THREAD_IS_LOCKED at once, or when it is not
  * free in time. Throws SERVER_CLOSING when the server shuts down.
  */
-export async function takeLease(server: ServerContext, key: ThreadKey, signal: AbortSignal): Promise<Lease> {
+export async function takeLease(
+  server: ServerContext,
+  key: ThreadKey,
+  client: { readonly signal: AbortSignal },
+): Promise<Lease> {
   const { store, clock, limits, owner, metrics, whenBusy, isClosing, recoveries } = server
   const began = clock.now()
   const seconds = (): number => (clock.now() - began) / 1000
@@ -37,6 +41,8 @@ export async function takeLease(server: ServerContext, key: ThreadKey, signal: A
       metrics.leaseWait({ outcome: 'timeout' }, seconds())
       throw busy(key)
     }
+    // Not looked at before: it is made when it is asked for.
+    const { signal } = client
     await freed(server, key, { signal, timeoutMs: left })
   }
 }

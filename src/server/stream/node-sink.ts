@@ -9,20 +9,31 @@ export function createNodeSink(response: ServerResponse): Sink {
     if (!response.writableFinished) gone.abort()
     wake()
   })
+  let hasWritten = false
+  // The head leaves with the first events when they are there at once, and alone when they are not.
+  setImmediate(() => {
+    if (!hasWritten && !response.destroyed) response.flushHeaders()
+  })
   // It may have left while its request was looked at.
   if (response.destroyed) gone.abort()
   // A client that breaks off is not an error of ours; `close` follows.
   response.on('error', () => undefined)
   return {
     gone: gone.signal,
-    write: (chunk) => response.write(chunk),
+    write(chunk) {
+      hasWritten = true
+      return response.write(chunk)
+    },
     drained: () =>
       new Promise((resolve) => {
         wake = resolve
         if (response.destroyed) resolve()
         else response.once('drain', resolve)
       }),
-    end: () => void response.end(),
+    end() {
+      hasWritten = true
+      response.end()
+    },
     destroy: () => void response.destroy(),
   }
 }

@@ -28,7 +28,7 @@ function rig() {
   const ends: StreamEnd[] = []
   const reply = (source: StreamReply['source'], { accept = '*/*', signal }: Sent = {}): Promise<Response> => {
     const request = new Request('http://localhost', { headers: { accept }, ...(signal ? { signal } : {}) })
-    const headers = new Headers({ 'access-control-allow-origin': '*' })
+    const headers = { 'access-control-allow-origin': '*' }
     return replyWithStream(
       { ...server, heart },
       { request, outgoing: undefined, headers },
@@ -107,7 +107,7 @@ test('on Node, a client that left while its request was looked at is gone', asyn
     outgoing.once('close', () => {
       void replyWithStream(
         { ...server, heart },
-        { request, outgoing, headers: new Headers() },
+        { request, outgoing, headers: {} },
         {
           peer: { legacy: false },
           source: () => sending(started, finished),

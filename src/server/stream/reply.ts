@@ -16,7 +16,7 @@ export interface Exchange {
   /** Node's own response, where there is one. */
   readonly outgoing: ServerResponse | undefined
   /** Headers every answer has, those of CORS for example. */
-  readonly headers: Headers
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface StreamReply {
@@ -27,7 +27,7 @@ export interface StreamReply {
 }
 
 /** Tells the Node adapter that the answer is on its way already. */
-const alreadySent = { 'x-hono-already-sent': 'true' }
+const alreadySent = new Response(null, { headers: { 'x-hono-already-sent': 'true' } })
 
 /** Answers with a stream. It goes on after this resolves. */
 export async function replyWithStream(
@@ -36,8 +36,7 @@ export async function replyWithStream(
   reply: StreamReply,
 ): Promise<Response> {
   const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer)
-  const all = new Headers(headers)
-  for (const [name, value] of Object.entries(framing.headers)) all.set(name, value)
+  const all = { ...headers, ...framing.headers }
   const send = (sink: Sink): void => {
     server.metrics.streamOpened()
     const { heart, clock, limits } = server
@@ -54,10 +53,9 @@ export async function replyWithStream(
     send(sink)
     return new Response(body, { headers: all })
   }
-  outgoing.writeHead(200, Object.fromEntries(all))
-  outgoing.flushHeaders()
+  outgoing.writeHead(200, all)
   send(createNodeSink(outgoing))
-  return new Response(null, { headers: alreadySent })
+  return alreadySent
 }
 
 interface Broken {

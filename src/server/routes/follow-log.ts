@@ -1,0 +1,57 @@
+import { linkAbort } from '../../core/abort.js'
+import type { LogEntry, LogPosition } from '../../threads/store.js'
+import type { ThreadKey } from '../../threads/thread.js'
+import type { ServerContext } from '../context.js'
+import { settledThread } from '../run/recover-run.js'
+
+export interface LogFollower {
+  readonly server: ServerContext
+  readonly key: ThreadKey
+  /** Aborts when nobody follows any more. */
+  readonly gone: AbortSignal
+}
+
+const readAtOnce = 256
+
+/** The events of a run as they stand in the log, until its end. */
+export async function* followLog(
+  { server, key, gone }: LogFollower,
+  position: LogPosition,
+): AsyncGenerator<readonly LogEntry[]> {
+  const { store } = server
+  let { after } = position
+  for (;;) {
+    const at = { ...position, after }
+    const entries = await store.log.read(key, at, readAtOnce)
+    const last = entries.at(-1)
+    if (last) {
+      yield entries
+      after = last.seq
+      if (isEnd(last)) return
+      continue
+    }
+    const thread = await settledThread(server, key)
+    const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
+    // What was added between the two looks is not missed.
+    if (isOver && (await store.log.read(key, at, 1)).length === 0) return
+    if (!isOver) await changedOrLost({ server, key, gone }, at)
+    if (gone.aborted) return
+  }
+}
+
+/** A process that has died writes nothing more: after the time of a lease it is worth another look. */
+async function changedOrLost({ server, key, gone }: LogFollower, at: LogPosition): Promise<void> {
+  const look = new AbortController()
+  const release = linkAbort(gone, look)
+  const cancel = server.clock.schedule(server.limits.leaseMs, () => look.abort())
+  try {
+    await server.store.log.changed(key, at, look.signal)
+  } finally {
+    cancel()
+    release()
+  }
+}
+
+function isEnd({ json }: LogEntry): boolean {
+  return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
+}
