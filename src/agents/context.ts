@@ -102,7 +102,7 @@ const liveState: PropertyDescriptor & ThisType<{ readonly [shared]: SharedState 
 }
 
 /** Runs an agent in its place. Its questions are its control, however they came up. */
-export function runInPlace(agent: Agent, { ctx, asker }: AgentPlace): AsyncGenerator<AgentEvent, Control> {
+function runInPlace(agent: Agent, { ctx, asker }: AgentPlace): AsyncGenerator<AgentEvent, Control> {
   let source: AsyncGenerator<AgentEvent, Control> | undefined
   const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => ({
     done: true,

@@ -1,10 +1,11 @@
-import { abortable } from '../core/abortable.js'
+import { consume } from '../core/consume.js'
 import { MillraceError, toWireError } from '../core/errors.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
 import type { Control } from './agent.js'
 import { createCallIds } from './call-ids.js'
-import { createPlace, runInPlace, type RunScope } from './context.js'
+import { afterWork, type WorkEnd } from './asker.js'
+import { createPlace, type RunScope } from './context.js'
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
 import { planResume } from './resume.js'
 import type { Resumption } from './resumption.js'
@@ -70,22 +71,24 @@ async function pump(run: ActiveRun, scope: RunScope): Promise<Control> {
     subagentRunId: undefined,
     trace: run.trace.context,
   })
-  const source = abortable(runInPlace(agent, place), {
-    ...options,
-    signal,
-    onStrayError: (error) => options.onProblem(`after the end: ${toWireError(error).code}`),
-  })
-  try {
-    for (;;) {
-      if (run.outbox.room) await run.outbox.room
-      const step = await source.next()
-      if (step.done === true) return step.value
-      if (isStateChange(step.value)) writeState(run, step.value)
-      else stream.write(step.value)
-    }
-  } finally {
-    await source.return({ type: 'cancelled' })
+  const take = (event: AgentEvent): Promise<void> | undefined => {
+    if (isStateChange(event)) writeState(run, event)
+    else stream.write(event)
+    return run.outbox.room
   }
+  const { clock, graceMs, onProblem } = options
+  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
+  // The agent starts when RUN_STARTED is out.
+  if (run.outbox.room) await run.outbox.room
+  let end: WorkEnd<Control>
+  try {
+    end = { value: await consume(agent.run(place.ctx), take, { signal, clock, graceMs, onStrayError }) }
+  } catch (error) {
+    // It was stopped: what it may have asked does not matter any more.
+    if (signal.aborted) throw error
+    end = { error }
+  }
+  return afterWork(place.asker, end)
 }
 
 function writeState(

@@ -27,6 +27,8 @@ export interface ServerContext {
   /** This server, as the owner of leases. */
   readonly owner: string
   readonly registry: Registry
+  /** Requests that may still become runs. */
+  readonly openings: Set<Promise<unknown>>
   readonly recoveries: Recoveries
   readonly flusher: Flusher
   readonly housekeeping: Housekeeping

@@ -57,7 +57,9 @@ export function createServer(options: ServerOptions): Server {
   let closing: Promise<void> | undefined
 
   const shutDown = async (): Promise<void> => {
-    await Promise.all(server.registry.all().map(({ done }) => done))
+    // A run may be about to start when the doors close.
+    while (server.openings.size > 0 || server.registry.size > 0)
+      await Promise.allSettled([...server.openings, ...server.registry.all().map(({ done }) => done)])
     await server.housekeeping.close()
     await server.store.close()
   }
@@ -100,6 +102,7 @@ function createContext(options: ServerOptions, isClosing: () => boolean): RouteC
     history: options.history ?? 'server',
     owner,
     registry: createRegistry(limits),
+    openings: new Set(),
     recoveries: createRecoveries(),
     flusher: createFlusher(clock, (error) => {
       metrics.storeFailed()
@@ -138,9 +141,8 @@ function byName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 
 /** Ends the runs that were lost with an earlier process. Those that cannot be now are when their thread is asked for. */
 async function recoverAll(server: RouteContext): Promise<void> {
-  try {
-    for (const key of await server.store.threads.unfinished()) await settledThread(server, key)
-  } catch (error) {
-    server.log.error({ err: error }, 'lost runs could not be looked for')
-  }
+  const { store, log } = server
+  const report = (error: unknown): void => log.error({ err: error }, 'a lost run could not be ended')
+  const keys = await store.threads.unfinished().catch(report)
+  for (const key of keys ?? []) await settledThread(server, key).catch(report)
 }

@@ -33,6 +33,7 @@ export function createServerContext(
     ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', owner },
     registry: createRegistry(limits),
+    openings: new Set(),
     recoveries: createRecoveries(),
     flusher: createFlusher(clock, () => undefined),
     housekeeping: createHousekeeping({ store, rules: {}, owner, leaseMs: limits.leaseMs, clock, log }),

@@ -92,7 +92,8 @@ export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: F
       sinceChunk += bytes
       show()
       flushSoon()
-      if (sinceTurn < turnBytes) return undefined
+      // The first event is on its way before the run goes on: nobody who follows has seen anything yet.
+      if (sinceTurn < turnBytes && tail.next > firstSeq + 1) return undefined
       sinceTurn = 0
       return nextTurn()
     },

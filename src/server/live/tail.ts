@@ -1,4 +1,5 @@
 import type { AgUiEvent } from '../../protocol/index.js'
+import { DeltaWriter } from './delta-writer.js'
 import type { LogEntry } from '../../threads/store.js'
 
 /** The newest events of a run, at hand for those who follow it. As JSON, written once for all who read it. */
@@ -23,6 +24,7 @@ export function createTail(firstSeq: number): Tail {
 
 // A class: accessors in an object literal would give every run an object shape of its own.
 class NewestEvents implements Tail {
+  readonly #delta = new DeltaWriter()
   #lines: string[] = []
   #size = 0
   start: number
@@ -36,7 +38,7 @@ class NewestEvents implements Tail {
   }
 
   push(event: AgUiEvent): number {
-    const json = JSON.stringify(event)
+    const json = this.#delta.write(event) ?? JSON.stringify(event)
     this.#lines.push(json)
     this.#size += json.length
     return json.length

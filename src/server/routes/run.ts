@@ -22,8 +22,10 @@ export const runRoute: Route = {
       server.log.warn({ ...key, runId: input.runId, warnings }, 'a request was not quite right')
     const began = server.clock.now()
     const opening = openTurn(server, { agent, key, input, request: request.request })
-    // It is waited for further down, and that may be too late for one that is refused at once.
-    opening.catch(() => undefined)
+    server.openings.add(opening)
+    const opened = (): void => void server.openings.delete(opening)
+    // It is waited for further down too, but that may be too late for one that is refused at once.
+    opening.then(opened, opened)
     // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.
     const isWaiting = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
     const turn = isWaiting ? undefined : await opening

@@ -1,4 +1,3 @@
-import { delay } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
 import type { Batch } from './batch.js'
 import type { Framing } from './framing.js'
@@ -58,15 +57,12 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-async function isDrained({ sink, clock, stallMs }: PumpOptions): Promise<boolean> {
-  const over = new AbortController()
-  try {
-    const stalled = delay(stallMs, { clock, signal: over.signal }).then(
-      () => false,
-      () => true,
-    )
-    return await Promise.race([sink.drained().then(() => true), stalled])
-  } finally {
-    over.abort()
-  }
+function isDrained({ sink, clock, stallMs }: PumpOptions): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(stallMs, () => resolve(false))
+    void sink.drained().then(() => {
+      cancel()
+      resolve(true)
+    })
+  })
 }

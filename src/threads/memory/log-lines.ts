@@ -2,10 +2,11 @@ import { MillraceError } from '../../core/errors.js'
 import type { LogEntry } from '../store.js'
 import type { LogBatch } from '../thread.js'
 
-/** Lines whose numbers follow each other. */
+/** Lines whose numbers follow each other, as one text: thousands of small strings would keep the garbage collector busy. */
 interface Stretch {
   readonly firstSeq: number
-  readonly lines: string[]
+  readonly lastSeq: number
+  readonly text: string
 }
 
 /** The lines of one run. Their numbers grow, and may leave some out. */
@@ -20,36 +21,40 @@ export interface LogLines {
 
 /** Makes an empty log. */
 export function createLogLines(): LogLines {
-  // More than one only where numbers were left out.
   const stretches: Stretch[] = []
-  const lastSeq = (): number => {
-    const last = stretches.at(-1)
-    return last === undefined ? -1 : endOf(last) - 1
-  }
+  const lastSeq = (): number => stretches.at(-1)?.lastSeq ?? -1
   return {
     lastSeq,
     append({ runId, firstSeq, lines }) {
       if (lines.length === 0) return
-      const last = stretches.at(-1)
       if (firstSeq <= lastSeq())
         throw new MillraceError('STORE_ERROR', `The log has an event with the number ${firstSeq} already.`, {
           details: { runId, firstSeq, lastSeq: lastSeq() },
         })
-      if (last === undefined || endOf(last) !== firstSeq) stretches.push({ firstSeq, lines: [...lines] })
-      else for (const line of lines) last.lines.push(line)
+      stretches.push({ firstSeq, lastSeq: firstSeq + lines.length - 1, text: lines.join('\n') })
     },
     read(after, limit) {
       const entries: LogEntry[] = []
-      let index = stretches.findLastIndex(({ firstSeq }) => firstSeq <= after + 1)
-      for (index = Math.max(index, 0); index < stretches.length && entries.length < limit; index++)
+      for (
+        let index = firstAfter(stretches, after);
+        index < stretches.length && entries.length < limit;
+        index++
+      )
         addEntries(entries, stretches[index], { after, limit })
       return entries
     },
   }
 }
 
-function endOf({ firstSeq, lines }: Stretch): number {
-  return firstSeq + lines.length
+/** Where the first stretch with a line after that number is, by halving. */
+function firstAfter(stretches: readonly Stretch[], after: number): number {
+  let [low, high] = [0, stretches.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((stretches[middle]?.lastSeq ?? Infinity) > after) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 function addEntries(
@@ -58,7 +63,8 @@ function addEntries(
   { after, limit }: { after: number; limit: number },
 ): void {
   if (stretch === undefined) return
-  const { firstSeq, lines } = stretch
+  const { firstSeq, text } = stretch
+  const lines = text.split('\n')
   for (let at = Math.max(after + 1 - firstSeq, 0); at < lines.length && entries.length < limit; at++) {
     const json = lines[at]
     if (json !== undefined) entries.push({ seq: firstSeq + at, json })

@@ -5,7 +5,7 @@ import type { SqliteDatabase } from './driver.js'
 /** How version n of the tables becomes version n + 1. What was published is never changed. */
 const migrations: readonly string[] = [
   // Long texts stand last in a row: SQLite then does not read them for a list. Tables without a row id keep the rows
-  // of a thread together. Tokens of leases must never come again, which AUTOINCREMENT sees to.
+  // of a thread together; those of the log are too long for that. Tokens of leases must never come again, which AUTOINCREMENT sees to.
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
    CREATE TABLE leases (
      token INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,21 +56,25 @@ const migrations: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX runs_at_work ON runs (thread_id) WHERE status = 'running';
    CREATE TABLE log (
+     id INTEGER PRIMARY KEY,
      thread_id INTEGER NOT NULL,
      run_id TEXT NOT NULL,
      last_seq INTEGER NOT NULL,
      first_seq INTEGER NOT NULL,
      lines TEXT NOT NULL,
-     PRIMARY KEY (thread_id, run_id, last_seq)
-   ) WITHOUT ROWID;`,
+     UNIQUE (thread_id, run_id, last_seq)
+   );`,
 ]
 
 /** Sets a database up for a store and brings its tables to the newest version. Refuses those of a later Millrace. */
 export function prepareSchema(database: SqliteDatabase): void {
   // First, since everything after it may meet another process.
   database.exec('PRAGMA busy_timeout = 5000')
+  // Rows are long: the logs of runs. Counts only while the file is empty.
+  if (versionOf(database) === 0) database.exec('PRAGMA page_size = 8192')
   if (versionOf(database) < migrations.length) migrate(database)
   database.exec('PRAGMA journal_mode = WAL')
+  database.exec('PRAGMA wal_autocheckpoint = 4000')
   // A crash of the process loses nothing with it; one of the machine may lose the last commits, never a part of one.
   database.exec('PRAGMA synchronous = NORMAL')
 }
