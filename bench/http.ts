@@ -3,7 +3,7 @@ import { median } from './http/stats.js'
 import type { TargetName } from './http/targets.js'
 import { createBurst, firstEvents, idle, paced, type Burst, type Round } from './http/workloads.js'
 
-const warmUps = 3
+const warmUps = 12
 const rounds = 9
 const firstEventRounds = 10
 const firstEventsEach = 20

@@ -12,17 +12,18 @@ export interface Ledger {
 }
 
 export function createLedger(): Ledger {
-  const texts = new Set<string>()
+  let texts: Set<string> | undefined
   let pendingToolCallIds: readonly string[] = []
   return {
     see(event) {
-      if (event.type === 'TEXT_MESSAGE_START' && event.subagentRunId === undefined) texts.add(event.messageId)
+      if (event.type === 'TEXT_MESSAGE_START' && event.subagentRunId === undefined)
+        (texts ??= new Set()).add(event.messageId)
       if (event.type === 'RUN_FINISHED' && event.outcome?.type === 'success') {
         pendingToolCallIds = event.outcome.pendingToolCallIds ?? []
       }
     },
     text(messages) {
-      const last = messages.findLast((message) => texts.has(message.id) && !isRejected(message))
+      const last = messages.findLast((message) => texts?.has(message.id) === true && !isRejected(message))
       return last?.role === 'assistant' ? (last.content ?? '') : ''
     },
     pendingCalls(messages, more) {

@@ -16,16 +16,20 @@ const longestTimeout = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   schedule(ms, callback) {
-    let timer: ReturnType<typeof setTimeout>
-    const wait = (left: number) => {
-      if (left <= longestTimeout) timer = setTimeout(callback, left)
-      else timer = setTimeout(wait, longestTimeout, left - longestTimeout)
-    }
-    wait(ms)
-    return () => {
-      clearTimeout(timer)
-    }
+    if (ms > longestTimeout) return scheduleFar(ms, callback)
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
   },
+}
+
+function scheduleFar(ms: number, callback: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>
+  const wait = (left: number): void => {
+    if (left <= longestTimeout) timer = setTimeout(callback, left)
+    else timer = setTimeout(wait, longestTimeout, left - longestTimeout)
+  }
+  wait(ms)
+  return () => clearTimeout(timer)
 }
 
 /** A clock that stands still until a test moves it. */

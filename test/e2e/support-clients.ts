@@ -39,7 +39,7 @@ class ConnectRequest extends HttpAgent {
 type OldInput = Parameters<OldHttpAgent['run']>[0]
 
 class OldClient extends OldHttpAgent {
-  protected override connect(input: OldInput) {
+  protected override connect(input: OldInput): ReturnType<OldHttpAgent['run']> {
     const { url, headers, fetch } = this
     return new OldConnectRequest({ url: connectUrl(url), headers, fetch }).run(input)
   }

@@ -51,12 +51,13 @@ class Walk {
     }
   }
 
-  #object(value: Record<string, unknown>, { fields }: Extract<Shape, { kind: 'object' }>): unknown {
+  #object(value: Record<string, unknown>, { fields, list }: Extract<Shape, { kind: 'object' }>): unknown {
     const result: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
       if (!fields.has(key)) this.#warn(key, 'unknown member, dropped')
     }
-    for (const [key, field] of fields) {
+    for (const field of list) {
+      const { key } = field
       const member = Object.hasOwn(value, key) ? value[key] : undefined
       if (field.optional && (member ?? null) === null) {
         if (member === null) this.#warn(key, 'null, read as absent')

@@ -1,6 +1,6 @@
 /** A protocol schema reduced to what the walk over a request needs. */
 export type Shape =
-  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field> }
+  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field>; readonly list: readonly Member[] }
   | { readonly kind: 'array'; readonly element: Shape }
   /** A union told apart by one member, such as a message by its `role`. */
   | { readonly kind: 'tagged'; readonly tag: string; readonly arms: ReadonlyMap<unknown, Shape> }
@@ -13,6 +13,11 @@ export type Shape =
 interface Field {
   readonly shape: Shape
   readonly optional: boolean
+}
+
+/** A field with its name, in the order of the schema. */
+export interface Member extends Field {
+  readonly key: string
 }
 
 /**
@@ -30,6 +35,7 @@ export interface SchemaNode {
     readonly discriminator?: string
     readonly values?: readonly unknown[]
     readonly entries?: Readonly<Record<string, unknown>>
+    readonly checks?: readonly unknown[] | undefined
   }
   safeParse(value: unknown): { readonly success: boolean }
 }
@@ -39,11 +45,26 @@ export function toShape(schema: SchemaNode): Shape {
   const { def } = schema
   const inner = def.innerType ?? def.in
   if (inner) return toShape(inner)
-  if (def.shape) return { kind: 'object', fields: new Map(Object.entries(def.shape).map(toField)) }
+  if (def.shape) {
+    const members = Object.entries(def.shape).map(toField)
+    return {
+      kind: 'object',
+      fields: new Map(members),
+      list: members.map(([key, field]) => ({ key, ...field })),
+    }
+  }
   if (def.element) return { kind: 'array', element: toShape(def.element) }
   if (def.options && def.discriminator) return toTagged(def.options, def.discriminator)
   if (def.options) return { kind: 'either', arms: def.options.map(toShape) }
-  return { kind: 'leaf', expected: expectation(schema), check: (value) => schema.safeParse(value).success }
+  return { kind: 'leaf', expected: expectation(schema), check: leafCheck(schema) }
+}
+
+/** Nearly every leaf is a plain string or one of a few words, and a long history has thousands: those need no parser. */
+function leafCheck(schema: SchemaNode): (value: unknown) => boolean {
+  const { type, values, checks = [] } = schema.def
+  if (checks.length === 0 && type === 'string') return (value) => typeof value === 'string'
+  if (checks.length === 0 && type === 'literal' && values) return (value) => values.includes(value)
+  return (value) => schema.safeParse(value).success
 }
 
 function toField([name, schema]: [string, SchemaNode]): [string, Field] {

@@ -5,7 +5,7 @@ export interface Flusher {
   soon(flush: () => Promise<void>): void
 }
 
-const everyMs = 40
+const everyMs = 100
 
 /** `onProblem` is told of what could not be written; it is tried again with the next write of that run. */
 export function createFlusher(clock: Clock, onProblem: (error: unknown) => void): Flusher {
