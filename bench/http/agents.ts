@@ -7,7 +7,7 @@ import { monotonicMicros } from './stats.js'
 export const deltas = 1_000
 export const word = 'tok '
 export const pacedDeltas = 250
-export const pacedMs = 20
+const pacedMs = 20
 
 const messageId = 'answer'
 const start: AgentEvent = { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }

@@ -6,6 +6,7 @@ export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } 
 export type {
   Lease,
   Leases,
+  LeaseTerms,
   LogEntry,
   LogPosition,
   Page,

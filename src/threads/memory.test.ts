@@ -6,10 +6,14 @@ import { createMemoryStore } from './memory.js'
 import type { Lease, Store } from './store.js'
 import type { Thread, ThreadChange, ThreadKey } from './thread.js'
 
-describeStoreContract('a store in memory', (clock) => {
-  const store = createMemoryStore({ clock })
-  return Promise.resolve({ store, cleanUp: () => store.close() })
-})
+describeStoreContract(
+  'a store in memory',
+  (clock) => {
+    const store = createMemoryStore({ clock })
+    return Promise.resolve({ store, cleanUp: () => store.close() })
+  },
+  { outlivesProcess: false },
+)
 
 const key: ThreadKey = { app: 'app', user: 'user', agent: 'agent', thread: 'thread' }
 const nothing: ThreadChange = {

@@ -19,29 +19,33 @@ function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'millrace-sqlite-'))
 }
 
-describeStoreContract('the SQLite store', async (clock) => {
-  const folder = await makeFolder()
-  const path = join(folder, 'threads.db')
-  const opened: Store[] = []
-  const open = async (): Promise<Store> => {
-    const store = await createSqliteStore({ path, clock })
-    opened.push(store)
-    return store
-  }
-  const store = await open()
-  return {
-    store,
-    async reopen() {
-      await store.close()
-      return open()
-    },
-    openAnother: open,
-    async cleanUp() {
-      await Promise.all(opened.map((each) => each.close()))
-      await rm(folder, { recursive: true })
-    },
-  }
-})
+describeStoreContract(
+  'the SQLite store',
+  async (clock) => {
+    const folder = await makeFolder()
+    const path = join(folder, 'threads.db')
+    const opened: Store[] = []
+    const open = async (): Promise<Store> => {
+      const store = await createSqliteStore({ path, clock })
+      opened.push(store)
+      return store
+    }
+    const store = await open()
+    return {
+      store,
+      async reopen() {
+        await store.close()
+        return open()
+      },
+      openAnother: open,
+      async cleanUp() {
+        await Promise.all(opened.map((each) => each.close()))
+        await rm(folder, { recursive: true })
+      },
+    }
+  },
+  { outlivesProcess: true },
+)
 
 describe('a SQLite store', () => {
   let folder: string

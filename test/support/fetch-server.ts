@@ -14,7 +14,7 @@ export interface FetchServerOptions extends Omit<ServerOptions, 'clock' | 'log'>
   readonly clock?: ManualClock
 }
 
-export interface Logged {
+interface Logged {
   readonly level: keyof Logger
   readonly message: string
   readonly facts: object
@@ -28,14 +28,14 @@ export interface Asked {
   readonly body: unknown
 }
 
-export interface AskHow {
+interface AskHow {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
 /** A stream that is read as it comes. */
-export interface OpenStream {
+interface OpenStream {
   readonly status: number
   /** What has come so far. */
   readonly events: readonly AgUiEvent[]

@@ -35,7 +35,7 @@ export interface ServeAgentsOptions extends Omit<ServerOptions, 'store'> {
   readonly store?: 'memory' | 'sqlite'
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly text: string
   /** The text as JSON, where it is. */
@@ -56,7 +56,7 @@ export interface ServedAgents {
   restart(): Promise<ServedAgents>
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -118,7 +118,7 @@ async function ask(url: string, route: string, options: AskOptions): Promise<Ans
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : undefined }
 }
 
-export interface TalkOptions {
+interface TalkOptions {
   /** Default: the client of AG-UI 1.0. */
   readonly Client?: ClientClass
   readonly threadId?: string
@@ -126,9 +126,9 @@ export interface TalkOptions {
 }
 
 /** Tools, answers and the like that go with a run. */
-export type RunParameters = NonNullable<Parameters<HttpAgent['runAgent']>[0]>
+type RunParameters = NonNullable<Parameters<HttpAgent['runAgent']>[0]>
 
-export interface Talk {
+interface Talk {
   readonly client: HttpAgent
   /** The streams so far. */
   readonly streams: readonly RecordedStream[]

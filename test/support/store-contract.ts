@@ -15,13 +15,16 @@ import { describeRuns } from './store-contract/runs.js'
 import { describeSharing } from './store-contract/sharing.js'
 import { describeVersions } from './store-contract/versions.js'
 
-export type { OpenStore, StoreUnderTest } from './store-contract/rig.js'
-
 /**
  * Every sentence of the contract of a `Store`, as tests. Call it at the top of a test file, once for each store:
- * `open` makes an empty one that takes its time from `clock`, for each test anew.
+ * `open` makes an empty one that takes its time from `clock`, for each test anew. What outlives its process must also be
+ * there when it is opened again, and can be opened by several.
  */
-export function describeStoreContract(name: string, open: OpenStore): void {
+export function describeStoreContract(
+  name: string,
+  open: OpenStore,
+  { outlivesProcess }: { readonly outlivesProcess: boolean },
+): void {
   describe(name, () => {
     const rig = createRig(open)
     describeCommits(rig)
@@ -35,8 +38,10 @@ export function describeStoreContract(name: string, open: OpenStore): void {
     describeLog(rig)
     describeLastEvents(rig)
     describeChanged(rig)
-    describePersistence(rig)
-    describeSharing(rig)
+    if (outlivesProcess) {
+      describePersistence(rig)
+      describeSharing(rig)
+    }
     describeModel(rig)
   })
 }

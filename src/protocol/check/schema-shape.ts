@@ -16,7 +16,7 @@ interface Field {
 }
 
 /** A field with its name, in the order of the schema. */
-export interface Member extends Field {
+interface Member extends Field {
   readonly key: string
 }
 

@@ -8,7 +8,7 @@ export interface Heart {
   keep(sink: Sink, heartbeat: string | undefined): Beat
 }
 
-export interface Beat {
+interface Beat {
   /** Something was written: no need for a sign of life now. */
   wrote(): void
   /** The client has no room: it needs no sign of life, and one could come within an event that is sent in pieces. */

@@ -13,7 +13,7 @@ import { indexStored, isSpoken, type StoredIndex } from './stored-index.js'
 import type { StateRulesHandle } from './state-rules.js'
 import type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
 
-export type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
+export type { TurnPlan, TurnRequest } from './turn-plan.js'
 
 /**
  * Decides what a request means for a stored thread: what is new in it, what a run starts with, and whether there is

@@ -21,7 +21,7 @@ export interface RequestReading {
   readonly newest: Message | undefined
 }
 
-export interface Edit {
+interface Edit {
   /** Of the stored message. */
   readonly position: number
   readonly message: Message

@@ -8,7 +8,7 @@ export type SqlValue = string | number | null
 export type SqlInteger = number | bigint
 
 /** A prepared statement whose rows are known. */
-export interface Query<Row> {
+interface Query<Row> {
   run(...params: SqlValue[]): void
   get(...params: SqlValue[]): Row | undefined
   all(...params: SqlValue[]): Row[]

@@ -6,8 +6,8 @@ const key = keyOf('thread é/👋')
 /** What is there after the process has ended. For stores that can be opened again. */
 export function describePersistence(rig: Rig): void {
   describe('a store that is opened again', () => {
-    test('has the threads as they were', async ({ skip }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+    test('has the threads as they were', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const thread = await rig.save(key, {
         append: messagesOf('a', 'b'),
         state: { a: [null, '👋'] },
@@ -29,8 +29,8 @@ export function describePersistence(rig: Rig): void {
       expect((await stored(store, key)).messages).toEqual(messagesOf('a', 'b', 'c'))
     })
 
-    test('has the log of a run that was at work, and knows that it has not ended', async ({ skip }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+    test('has the log of a run that was at work, and knows that it has not ended', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const run = runOf('r1', { start: { ...changeOf(), clientTools: ['pick'] } })
       const lease = await rig.hold(key)
       await rig.store.threads.begin(lease, run)
@@ -46,8 +46,8 @@ export function describePersistence(rig: Rig): void {
       expect(await logOf(store, key, 'r1')).toHaveLength(4)
     })
 
-    test('goes on with the pages of a list', async ({ skip }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+    test('goes on with the pages of a list', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       for (const thread of ['a', 'b', 'c']) {
         await rig.clock.advance(1)
         await rig.save(keyOf(thread))
@@ -58,8 +58,8 @@ export function describePersistence(rig: Rig): void {
       expect(threads.map((thread) => thread.key.thread)).toEqual(['b', 'a'])
     })
 
-    test('knows who holds a thread, and for how long', async ({ skip }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+    test('knows who holds a thread, and for how long', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       await rig.store.leases.acquire(key, { owner: 'a', ttlMs: 1_000 })
       const store = await rig.underTest.reopen()
       expect(await store.leases.isHeld(key)).toBe(true)
@@ -71,7 +71,7 @@ export function describePersistence(rig: Rig): void {
     test('gives higher tokens than before, also for threads that were released or removed', async ({
       skip,
     }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const keys = [key, keyOf('removed')]
       const old = await Promise.all(keys.map((each) => rig.hold(each)))
       for (const lease of old) {
@@ -86,8 +86,8 @@ export function describePersistence(rig: Rig): void {
       }
     })
 
-    test('does not bring back what was removed', async ({ skip }) => {
-      if (rig.underTest.reopen === undefined) return skip('nothing outlives this store')
+    test('does not bring back what was removed', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const lease = await rig.hold(key)
       await rig.store.threads.commit(lease, changeOf({ append: messagesOf('a') }))
       await rig.store.log.append(lease, { runId: 'r1', firstSeq: 0, lines: linesOf('a', 3) })

@@ -5,7 +5,7 @@ import type { Lease, LogEntry, Store } from '../../../src/threads/store.js'
 import type { RunRecord, Thread, ThreadChange, ThreadKey } from '../../../src/threads/thread.js'
 
 /** A store that the contract is checked on. */
-export interface StoreUnderTest {
+interface StoreUnderTest {
   readonly store: Store
   /** Closes the store and opens the same data again. Only stores that outlive their process have it. */
   reopen?(): Promise<Store>
@@ -32,7 +32,7 @@ export interface Rig {
   logOf(key: ThreadKey, runId: string): Promise<readonly LogEntry[]>
 }
 
-export const longTtl = 1e12
+const longTtl = 1e12
 
 /** Registers the opening and closing around each test. */
 export function createRig(open: OpenStore): Rig {
