@@ -1,4 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
+import { fromLogText, toLogText } from '../log-text.js'
 import type { LogEntry } from '../store.js'
 import type { LogBatch } from '../thread.js'
 
@@ -31,7 +32,7 @@ export function createLogLines(): LogLines {
         throw new MillraceError('STORE_ERROR', `The log has an event with the number ${firstSeq} already.`, {
           details: { runId, firstSeq, lastSeq: lastSeq() },
         })
-      stretches.push({ firstSeq, lastSeq: firstSeq + lines.length - 1, text: lines.join('\n') })
+      stretches.push({ firstSeq, lastSeq: firstSeq + lines.length - 1, text: toLogText(lines) })
     },
     read(after, limit) {
       const entries: LogEntry[] = []
@@ -64,7 +65,7 @@ function addEntries(
 ): void {
   if (stretch === undefined) return
   const { firstSeq, text } = stretch
-  const lines = text.split('\n')
+  const lines = fromLogText(text)
   for (let at = Math.max(after + 1 - firstSeq, 0); at < lines.length && entries.length < limit; at++) {
     const json = lines[at]
     if (json !== undefined) entries.push({ seq: firstSeq + at, json })

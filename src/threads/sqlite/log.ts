@@ -1,3 +1,4 @@
+import { fromLogText } from '../log-text.js'
 import type { LogEntry, RunLog } from '../store.js'
 import type { SqlInteger } from './connection.js'
 import type { StoreContext } from './context.js'
@@ -47,7 +48,7 @@ function addEntries(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): void {
   const first = Number(first_seq)
-  const texts = lines.split('\n')
+  const texts = fromLogText(lines)
   const from = Math.max(after + 1 - first, 0)
   const to = Math.min(texts.length, from + limit - entries.length)
   for (const [index, json] of texts.slice(from, to).entries())

@@ -1,3 +1,4 @@
+import { toLogText } from '../log-text.js'
 import type { LogBatch, MessageChange, RunRecord } from '../thread.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Connection } from './connection.js'
@@ -54,7 +55,7 @@ export function createThreadParts(connection: Connection): ThreadParts {
         const message = `The run ${runId} has an event ${firstSeq} or a later one already.`
         throw new MillraceError('STORE_ERROR', message, { details: { runId, firstSeq } })
       }
-      addBatch.run(threadId, toText(runId), firstSeq + lines.length - 1, firstSeq, lines.join('\n'))
+      addBatch.run(threadId, toText(runId), firstSeq + lines.length - 1, firstSeq, toLogText(lines))
     },
     removeOtherLogs(threadId, runId) {
       for (const statement of removeLogs) statement.run(threadId, toText(runId))

@@ -68,9 +68,7 @@ export function describePersistence(rig: Rig): void {
       expect(await store.leases.acquire(key, { owner: 'b', ttlMs: 1_000 })).toBeDefined()
     })
 
-    test('gives higher tokens than before, also for threads that were released or removed', async ({
-      skip,
-    }) => {
+    test('gives higher tokens than before, also for threads that were released or removed', async () => {
       if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const keys = [key, keyOf('removed')]
       const old = await Promise.all(keys.map((each) => rig.hold(each)))
