@@ -1,7 +1,8 @@
+import { textOfKey } from '../../threads/key-text.js'
 import { delay } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
 import type { Store } from '../../threads/store.js'
-import type { ThreadKey, ThreadSummary } from '../../threads/thread.js'
+import type { ThreadSummary } from '../../threads/thread.js'
 import type { RemovalReason, ThreadRules } from '../options.js'
 import type { Removal } from '../remove-thread.js'
 import { shortestTimeout, whyTooOld } from './thread-age.js'
@@ -43,7 +44,7 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
     for (const thread of threads) {
       if (signal.aborted) return
       if (await tryToRemove(thread)) removed += 1
-      else kept.add(nameOf(thread.key))
+      else kept.add(textOfKey(thread.key))
     }
   }
 
@@ -52,7 +53,7 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
     // get past them in few steps.
     const limit = kept.size + Math.max(kept.size, pageSize)
     const page = await store.threads.idle(before, limit)
-    const unseen = page.filter(({ key }) => !kept.has(nameOf(key)))
+    const unseen = page.filter(({ key }) => !kept.has(textOfKey(key)))
     await sweepPage(unseen)
     if (page.length < limit || unseen.length === 0) break
     await letOthersWork(clock, signal)
@@ -63,8 +64,4 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
 /** A store in memory answers without letting go of the thread of execution, and many pages would hold up every run. */
 async function letOthersWork(clock: Clock, signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await delay(0, { clock, signal }).catch(() => undefined)
-}
-
-function nameOf({ app, user, agent, thread }: ThreadKey): string {
-  return JSON.stringify([app, user, agent, thread])
 }

@@ -1,3 +1,4 @@
+import { textOfKey } from '../../threads/key-text.js'
 import { MillraceError } from '../../core/errors.js'
 import type { ThreadKey } from '../../threads/thread.js'
 import type { Limits } from '../limits.js'
@@ -26,7 +27,7 @@ export function createRegistry({
     get size() {
       return live.size
     },
-    get: (key) => live.get(nameOf(key)),
+    get: (key) => live.get(textOfKey(key)),
     all: () => [...live.values()],
     reserve({ app, user }) {
       const who = JSON.stringify([app, user])
@@ -43,15 +44,11 @@ export function createRegistry({
         taken--
       })
     },
-    add: (run) => void live.set(nameOf(run.key), run),
+    add: (run) => void live.set(textOfKey(run.key), run),
     remove(run) {
-      if (live.get(nameOf(run.key)) === run) live.delete(nameOf(run.key))
+      if (live.get(textOfKey(run.key)) === run) live.delete(textOfKey(run.key))
     },
   }
-}
-
-function nameOf({ app, user, agent, thread }: ThreadKey): string {
-  return JSON.stringify([app, user, agent, thread])
 }
 
 function tooMany(message: string): MillraceError {

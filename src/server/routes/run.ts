@@ -6,7 +6,7 @@ import { openTurn, type Turn } from '../run/open-turn.js'
 import { serverClosing } from '../run/server-closing.js'
 import type { Batch } from '../stream/batch.js'
 import { replyWithStream } from '../stream/reply.js'
-import { readBody, type Route, type RouteContext, type RouteRequest } from './route.js'
+import { readBody, type Route, type RouteContext } from './route.js'
 
 /** `POST /run`: runs the agent on a thread, and follows it. */
 export const runRoute: Route = {
@@ -57,8 +57,4 @@ function refused(server: RouteContext, error: unknown, runId: string): Turn {
 }
 
 /** The same at the root of the server, which is where most clients look. */
-export const rootRoute: Route = {
-  ...runRoute,
-  path: '/',
-  handle: (server: RouteContext, request: RouteRequest) => runRoute.handle(server, request),
-}
+export const rootRoute: Route = { ...runRoute, path: '/' }

@@ -147,7 +147,7 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   const order = { agent, server, lease, thread, input, plan, controller, record, span, free }
   const run = conductRun(order)
   registry.add(run)
-  // Too late to be among those that are waited for.
+  // The doors were closed while it was about to start: it ends at once, with a terminal event.
   if (server.isClosing()) run.stop(serverClosing())
   holds.add(() => registry.remove(run))
   metrics.runStarted({ agent: lease.key.agent })

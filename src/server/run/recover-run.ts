@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/is-record.js'
 import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { createRunStream, type AgUiEvent } from '../../protocol/index.js'
@@ -133,11 +134,7 @@ async function readLog(
 
 /** The log has only what clients may see. */
 function withPrivate(before: unknown, shown: unknown, isPrivate: (key: string) => boolean): unknown {
-  if (!isObject(before) || !isObject(shown)) return shown
+  if (!isRecord(before) || !isRecord(shown)) return shown
   const hidden = Object.entries(before).filter(([key]) => isPrivate(key))
   return hidden.length === 0 ? shown : { ...shown, ...Object.fromEntries(hidden) }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

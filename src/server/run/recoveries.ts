@@ -1,3 +1,4 @@
+import { textOfKey } from '../../threads/key-text.js'
 import type { ThreadKey } from '../../threads/thread.js'
 
 /** The threads on which this server is ending lost runs, so that others who come meanwhile wait for it. */
@@ -12,7 +13,7 @@ export function createRecoveries(): Recoveries {
   const current = new Map<string, Promise<void>>()
   return {
     async during(key, work) {
-      const name = nameOf(key)
+      const name = textOfKey(key)
       const result = work()
       const over = result.then(nothing, nothing)
       current.set(name, over)
@@ -22,12 +23,8 @@ export function createRecoveries(): Recoveries {
         if (current.get(name) === over) current.delete(name)
       }
     },
-    over: (key) => current.get(nameOf(key)),
+    over: (key) => current.get(textOfKey(key)),
   }
-}
-
-function nameOf({ app, user, agent, thread }: ThreadKey): string {
-  return JSON.stringify([app, user, agent, thread])
 }
 
 function nothing(): void {

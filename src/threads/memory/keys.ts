@@ -1,10 +1,5 @@
 import type { Owner, ThreadKey } from '../thread.js'
 
-/** One text for each key, and no other key has it. */
-export function textOfKey({ app, user, agent, thread }: ThreadKey): string {
-  return JSON.stringify([app, user, agent, thread])
-}
-
 /** One text for each owner, and no other owner has it. */
 export function textOfOwner({ app, user, agent }: Owner): string {
   return JSON.stringify([app, user, agent])

@@ -1,7 +1,8 @@
+import { textOfKey } from '../key-text.js'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Leases } from '../store.js'
-import { copyOfKey, textOfKey } from './keys.js'
+import { copyOfKey } from './keys.js'
 import { promised } from './promised.js'
 
 /** Leases of one process, and the check that every write makes. */

@@ -1,6 +1,7 @@
+import { textOfKey } from '../key-text.js'
 import type { RunLog } from '../store.js'
 import type { LogBatch, ThreadKey } from '../thread.js'
-import { textOfKey } from './keys.js'
+
 import type { MemoryLeases } from './leases.js'
 import { createLogLines, type LogLines } from './log-lines.js'
 import { promised } from './promised.js'

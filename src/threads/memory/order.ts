@@ -1,7 +1,8 @@
+import { textOfKey } from '../key-text.js'
 import type { Page } from '../store.js'
 import type { Owner, Thread } from '../thread.js'
 import { fromCursor, toCursor, type PageEnd } from '../cursor.js'
-import { textOfKey, textOfOwner } from './keys.js'
+import { textOfOwner } from './keys.js'
 import { createSorted, type Sorted } from './sorted.js'
 
 /** The threads by the time of their last change, for each owner and for all together. Knows them by `textOfKey`. */

@@ -1,3 +1,4 @@
+import { textOfKey } from '../key-text.js'
 import type { Clock } from '../../core/clock.js'
 import type { MillraceError } from '../../core/errors.js'
 import type { LogPosition } from '../store.js'
@@ -53,14 +54,14 @@ export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptio
   }
 
   function add(waiter: Waiter): void {
-    const name = nameOf(waiter.key)
+    const name = textOfKey(waiter.key)
     const waiters = threads.get(name) ?? new Set()
     threads.set(name, waiters.add(waiter))
     stopPolling ??= clock.schedule(pollMs, poll)
   }
 
   function remove(waiter: Waiter): void {
-    const name = nameOf(waiter.key)
+    const name = textOfKey(waiter.key)
     const waiters = threads.get(name)
     waiters?.delete(waiter)
     if (waiters?.size === 0) threads.delete(name)
@@ -94,15 +95,11 @@ export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptio
       })
     },
     wake(key, runId) {
-      for (const waiter of [...(threads.get(nameOf(key)) ?? [])])
+      for (const waiter of [...(threads.get(textOfKey(key)) ?? [])])
         if (runId === undefined || runId === waiter.runId) waiter.settle()
     },
     close() {
       for (const waiter of all()) waiter.settle()
     },
   }
-}
-
-function nameOf({ app, user, agent, thread }: ThreadKey): string {
-  return JSON.stringify([app, user, agent, thread])
 }
