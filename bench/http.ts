@@ -72,7 +72,7 @@ async function benchBursts(children: readonly Child[]): Promise<string[]> {
 
 function burstMisses(ratio: (name: string, base: string) => number): string[] {
   const missed: string[] = []
-  for (const name of ['memory', 'sqlite']) {
+  for (const name of ['memory', 'sqlite', 'hooks']) {
     const share = ratio(name, 'bare')
     if (!(share >= minThroughput))
       missed.push(`http, ${name}: ${share.toFixed(2)}x the events per second of bare, not ${minThroughput}x`)

@@ -69,7 +69,7 @@ export interface OpenStream {
   send(): void
   /** Resolves at the first event. */
   readonly first: Promise<void>
-  /** Resolves when the server has ended the stream, to the number of its events. */
+  /** Resolves when the server has ended the stream, to the number of its events. Rejects when it has broken off. */
   readonly ended: Promise<number>
   close(): void
 }
@@ -99,8 +99,13 @@ export async function openStream(
   })
   const ended = new Promise<number>((resolve, reject) => {
     socket.on('error', reject)
-    socket.on('close', () => resolve(counter.count))
+    socket.on('close', () => {
+      if (counter.isWhole()) resolve(counter.count)
+      else reject(new Error('a stream has broken off'))
+    })
   })
+  // Not everybody waits for the end.
+  ended.catch(() => undefined)
   return {
     send: () => void socket.write(request.bytes),
     first,
@@ -121,6 +126,7 @@ function connected(port: number, buffer: Buffer, onRead: (length: number) => voi
 }
 
 const mark = Buffer.from('data: ')
+const lastChunk = Buffer.from('0\r\n\r\n')
 
 /** Counts the frames in pieces of a stream, also those that two pieces share. */
 function createCounter() {
@@ -130,6 +136,7 @@ function createCounter() {
     get count() {
       return count
     },
+    isWhole: () => rest.equals(lastChunk),
     take(bytes: Buffer): void {
       const seam = Buffer.concat([rest, bytes.subarray(0, mark.length - 1)])
       if (seam.includes(mark)) count++

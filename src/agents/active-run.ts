@@ -11,12 +11,18 @@ import type { Outcome, RunOptions } from './run.js'
 import { createSharedState, type SharedState } from './shared-state.js'
 import { openTrace, type RunTrace } from './work-span.js'
 
-type Settled = Required<Pick<RunOptions, 'newId' | 'clock' | 'onProblem' | 'graceMs'>>
+type Defaulted = 'newId' | 'clock' | 'onProblem' | 'graceMs'
+type Optional = 'checkpoint' | 'checkpoints' | 'identity' | 'native' | 'values' | 'toolTimeoutMs' | 'trace'
+
+/** The options of a run with the defaults filled in. */
+export type SettledOptions = Required<Pick<RunOptions, Defaulted>> & {
+  readonly [Name in Optional]: RunOptions[Name] | undefined
+}
 
 export interface DriveOptions {
   readonly agent: Agent
   readonly input: NormalInput
-  readonly options: RunOptions & Settled
+  readonly options: SettledOptions
   readonly signal: AbortSignal
   readonly sink: RunSink
   readonly shouldStop: (at: SafePoint) => boolean
@@ -45,16 +51,20 @@ export interface ActiveRun extends DriveOptions {
   /** Why nothing can be done: RUN_STARTED comes before any complaint. */
   readonly problem: Error | undefined
   /** Set when it goes on from a checkpoint. */
-  resumed?: RunScope
+  resumed: RunScope | undefined
   readonly outbox: Outbox
   readonly trace: RunTrace
-  /** What every outcome has. */
-  readonly soFar: () => Pick<Outcome, 'messages' | 'state' | 'usage'>
+}
+
+/** What every outcome has. */
+export function soFar({ stream, usage }: ActiveRun): Pick<Outcome, 'messages' | 'state' | 'usage'> {
+  const { messages, state } = stream.held
+  return { messages, state, usage: aggregateTokenUsage(usage) }
 }
 
 /** Loads what was saved and starts the stream. */
 export async function openRun(given: DriveOptions): Promise<ActiveRun> {
-  const { input, options, sink } = given
+  const { agent, input, options, signal, sink, shouldStop } = given
   // First, while what the caller is doing is still known everywhere.
   const trace = openTrace(options.trace)
   const saved = await loadCheckpoint(given)
@@ -65,8 +75,11 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
   const usage: TokenUsage[] = []
   const outbox = createOutbox(sink)
   const ledger = createLedger()
+  const { threadId, runId, parentRunId } = input
   const stream = createRunStream({
-    ...input,
+    threadId,
+    runId,
+    parentRunId,
     messages,
     state: initial,
     emit: (event) => {
@@ -78,12 +91,22 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     newId: options.newId,
   })
   return {
-    ...{ ...given, stream, ledger, usage, messages, state, checkpoint, problem, outbox, trace },
-    soFar: () => ({
-      messages: stream.held.messages,
-      state: stream.held.state,
-      usage: aggregateTokenUsage(usage),
-    }),
+    agent,
+    input,
+    options,
+    signal,
+    sink,
+    shouldStop,
+    stream,
+    ledger,
+    usage,
+    messages,
+    state,
+    checkpoint,
+    problem,
+    outbox,
+    trace,
+    resumed: undefined,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Asker, InterruptDefaults } from './asker.js'
-import type { Interrupting } from './interrupt.js'
+import type { Answer, Interrupting } from './interrupt.js'
 import type { Paused } from './resumption.js'
 
 /**
@@ -22,7 +22,52 @@ export interface Agent {
   readonly capabilities?: AgentCapabilities
   /** What to ask it first: prompts that show its point. */
   readonly examples?: readonly string[]
+  /** What its runtime keeps of threads in a place of its own. */
+  readonly memory?: AgentMemory
+  /** Whether it goes on from where it was when it is run again after a failure, and does nothing twice. */
+  readonly resumesAfterFailure?: boolean
+  /** Whether it makes AG-UI events of a runtime's own, and shows those to `ctx.native` first. */
+  readonly hasNativeEvents?: boolean
 }
+
+/** Whose thread. */
+export interface ThreadOwner extends Identity {
+  readonly threadId: string
+}
+
+/** For whom a run is: an application and one of its users. */
+export interface Identity {
+  readonly app: string
+  readonly user: string
+}
+
+/** A runtime's own memory of threads: the sessions of ADK, for example. */
+export interface AgentMemory {
+  /** What the runtime has of a thread. Undefined when it does not know it. */
+  read(thread: ThreadOwner): Promise<RememberedThread | undefined>
+  /** Takes over a state that was changed without a run. Does nothing when it does not know the thread. */
+  writeState(thread: ThreadOwner, state: unknown): Promise<void>
+  /** Forgets a thread. Does nothing when it does not know it. */
+  forget(thread: ThreadOwner): Promise<void>
+}
+
+/** A thread as a runtime has it. */
+export interface RememberedThread {
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  /** Questions of the agent, as the root of a run, that nobody has answered yet. */
+  readonly paused?: Paused
+}
+
+/** How the owner of a run has a hand in the events of a foreign runtime, before AG-UI events are made of them. */
+export interface NativeEvents {
+  /** What to go on with in the place of an event: nothing, one or several. */
+  readonly change?: (event: unknown) => readonly unknown[] | Promise<readonly unknown[]>
+  /** What to yield for an event. Undefined: what the agent makes of it. */
+  readonly translate?: (event: unknown) => MaybeTranslated | Promise<MaybeTranslated>
+}
+
+type MaybeTranslated = readonly AgentEvent[] | undefined
 
 /** How an agent hands back control. Never told by an event. */
 export type Control =
@@ -50,11 +95,13 @@ export interface Interrupted extends Paused {
 export type SafePoint = 'model' | 'tools'
 
 /** All an agent gets to see. Passed on explicitly, never ambient. */
-export interface RunContext extends Interrupting {
+export interface RunContext extends Interrupting, Identity {
   readonly threadId: string
   readonly runId: string
   /** Where this agent stands in the tree; unique in the run. */
   readonly address: string
+  /** The subagent span this agent runs in. Undefined at the root. */
+  readonly subagentRunId: string | undefined
   readonly signal: AbortSignal
   /** The conversation so far, oldest first. */
   readonly messages: readonly Message[]
@@ -71,6 +118,11 @@ export interface RunContext extends Interrupting {
    * the difference. Throws ENCODING_ERROR, with the place, for what is not JSON.
    */
   readonly setState: (next: unknown) => AgentEvent
+  /**
+   * The answers this run was resumed with, by the id of the question. For agents that return `interrupted` with points
+   * of their own making; who asks with `interrupt` gets the answer from there.
+   */
+  readonly answers: ReadonlyMap<string, Answer>
   /** What this agent saved when it was interrupted, once. Undefined when it starts afresh. */
   readonly takeFrame: () => unknown
   /**
@@ -100,6 +152,8 @@ export interface RunContext extends Interrupting {
   readonly toolTimeoutMs: number | undefined
   /** The trace this agent's work is part of. Start spans with it. */
   readonly trace: TraceContext
+  /** For agents with `hasNativeEvents`: shown every event of their runtime. */
+  readonly native: NativeEvents | undefined
 }
 
 export interface DelegateOptions {

@@ -46,44 +46,73 @@ export interface Asker extends Interrupting {
 }
 
 /** One who may ask: a tool call or an agent. Questions are numbered by their order. */
-export function createAsker({ address, resumption, defaults }: AskerOptions): Asker {
-  const key = askerKey(address)
-  const saved = resumption.frames.get(key) as AskerFrame | undefined
-  resumption.frames.delete(key)
-  const answers: (Answer | null)[] = [...(saved?.answers ?? [])]
-  // Made when there is one: most never ask.
-  let points: Map<string, Point> | undefined
-  let framesBelow: Frames = {}
-  let state = saved?.state ?? null
-  let asked = 0
+export function createAsker(options: AskerOptions): Asker {
+  return new Questions(options)
+}
 
-  const paused = (): Paused => {
-    const frame: AskerFrame = { answers: Array.from(answers, (answer) => answer ?? null), state }
-    return { points: [...(points?.values() ?? [])], frames: { ...framesBelow, [key]: frame } }
+// A class, and what is only for those who ask made when they do: every run has one, and most never ask.
+class Questions implements Asker {
+  readonly resumed: { readonly state: unknown } | undefined
+  readonly #options: AskerOptions
+  #answers: readonly (Answer | null)[]
+  #points: Map<string, Point> | undefined
+  #framesBelow: Frames | undefined
+  #state: unknown
+  #asked = 0
+
+  constructor(options: AskerOptions) {
+    const { frames } = options.resumption
+    const key = askerKey(options.address)
+    const saved = frames.get(key) as AskerFrame | undefined
+    frames.delete(key)
+    this.#options = options
+    this.#answers = saved?.answers ?? none
+    this.#state = saved?.state ?? null
+    this.resumed = saved && { state: saved.state }
   }
 
-  return {
-    resumed: saved && { state: saved.state },
-    open: () => (points ? paused() : undefined),
-    note(below) {
-      for (const point of below.points) (points ??= new Map()).set(point.interrupt.id, point)
-      framesBelow = { ...framesBelow, ...below.frames }
-    },
-    async interrupt<Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> {
-      const ordinal = asked++
-      const id = pointId(resumption.originRunId, address, ordinal)
-      const answer = answers[ordinal] ?? resumption.answers.get(id)
-      if (answer) {
-        answers[ordinal] = answer
-        return checkedAnswer(answer, request)
-      }
-      ;(points ??= new Map()).set(id, { interrupt: describe(request, { ...defaults, id }), address })
-      state = request.state ?? null
-      const { points: open, frames } = paused()
-      throw new InterruptSignal(open, frames)
-    },
+  open(): Paused | undefined {
+    return this.#points && this.#paused(this.#points)
+  }
+
+  note(below: Paused): void {
+    for (const point of below.points) this.#add(point)
+    this.#framesBelow = { ...this.#framesBelow, ...below.frames }
+  }
+
+  // A member of its own, since contexts hand it on.
+  readonly interrupt = async <Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> => {
+    const { address, resumption, defaults } = this.#options
+    const ordinal = this.#asked++
+    const id = pointId(resumption.originRunId, address, ordinal)
+    const answer = this.#answers[ordinal] ?? resumption.answers.get(id)
+    if (answer) {
+      const answers = [...this.#answers]
+      answers[ordinal] = answer
+      this.#answers = answers
+      return checkedAnswer(answer, request)
+    }
+    const open = this.#add({ interrupt: describe(request, { ...defaults, id }), address })
+    this.#state = request.state ?? null
+    const { points, frames } = this.#paused(open)
+    throw new InterruptSignal(points, frames)
+  }
+
+  #add(point: Point): Map<string, Point> {
+    return (this.#points ??= new Map<string, Point>()).set(point.interrupt.id, point)
+  }
+
+  #paused(points: ReadonlyMap<string, Point>): Paused {
+    const answers = Array.from(this.#answers, (answer) => answer ?? null)
+    const frame: AskerFrame = { answers, state: this.#state }
+    return {
+      points: [...points.values()],
+      frames: { ...this.#framesBelow, [askerKey(this.#options.address)]: frame },
+    }
   }
 }
+
+const none: readonly never[] = []
 
 /** How the work of an asker ended: with what it returned, or with what it threw. */
 export type WorkEnd<R> = { readonly value: R } | { readonly error: unknown }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { MillraceError } from '../core/errors.js'
 import { assertJson } from '../core/json.js'
 import type { Agent } from './agent.js'
+import type { Paused } from './resumption.js'
 
 /** One open question, and who asked it. */
 export interface Point {
@@ -84,6 +85,18 @@ export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
   assertJson(points, 'interrupts')
   assertJson(agents, 'agents')
   return copyOf(checkpoint)
+}
+
+export interface PausedThread extends Paused {
+  readonly threadId: string
+  readonly runId: string
+  readonly messages: readonly Message[]
+  readonly state: unknown
+}
+
+/** A checkpoint of a run that paused elsewhere: what the runtime of the agent remembers of it. */
+export function checkpointOf(agent: Agent, paused: PausedThread): Checkpoint {
+  return sealCheckpoint({ ...paused, version: 1, agents: agentTree(agent), values: {}, answered: [] })
 }
 
 function copyOf(checkpoint: Checkpoint): Checkpoint {

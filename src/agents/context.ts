@@ -5,7 +5,15 @@ import { toWireError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
-import type { Agent, Control, DelegateOptions, RunContext, SafePoint } from './agent.js'
+import type {
+  Agent,
+  Control,
+  DelegateOptions,
+  Identity,
+  NativeEvents,
+  RunContext,
+  SafePoint,
+} from './agent.js'
 import { afterWork, createAsker, type Asker, type WorkEnd } from './asker.js'
 import { waitingAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
@@ -13,6 +21,7 @@ import { agentSpan } from './tracing.js'
 
 /** What all contexts of one run share. */
 export interface RunScope {
+  readonly identity: Identity
   readonly threadId: string
   readonly runId: string
   readonly context: readonly Context[]
@@ -28,6 +37,7 @@ export interface RunScope {
   readonly addUsage: (usage: TokenUsage) => void
   readonly callId: (wanted: string) => string
   readonly report: (problem: string) => void
+  readonly native: NativeEvents | undefined
 }
 
 interface Place {
@@ -52,9 +62,12 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
   const asker = createAsker({ address, resumption, defaults: { reason: 'input_required', ...tag } })
   const members: Omit<RunContext, 'state'> & { readonly [shared]: SharedState } = {
     [shared]: scope.state,
+    app: scope.identity.app,
+    user: scope.identity.user,
     threadId: scope.threadId,
     runId: scope.runId,
     address,
+    subagentRunId,
     signal: place.signal,
     messages: place.messages,
     clientTools: place.clientTools,
@@ -64,6 +77,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     setState: (next) => scope.state.set(next),
     interrupt: asker.interrupt,
     resumed: asker.resumed,
+    answers: resumption.answers,
     takeFrame() {
       const frame = resumption.frames.get(address)
       resumption.frames.delete(address)
@@ -81,6 +95,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     graceMs: scope.graceMs,
     toolTimeoutMs: scope.toolTimeoutMs,
     trace: place.trace,
+    native: scope.native,
   }
   const ctx = Object.defineProperty(members, 'state', liveState) as typeof members & {
     readonly state: unknown
@@ -99,6 +114,11 @@ const liveState: PropertyDescriptor & ThisType<{ readonly [shared]: SharedState 
     return this[shared].current
   },
   enumerable: true,
+}
+
+/** Where the root of a run stands. */
+export function rootAddress({ name }: Pick<Agent, 'name'>): string {
+  return encodeURIComponent(name)
 }
 
 /** Runs an agent in its place. Its questions are its control, however they came up. */

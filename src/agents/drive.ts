@@ -2,10 +2,10 @@ import { consume } from '../core/consume.js'
 import { MillraceError, toWireError } from '../core/errors.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
-import type { Control } from './agent.js'
+import type { Control, Identity, RunContext } from './agent.js'
 import { createCallIds } from './call-ids.js'
 import { afterWork, type WorkEnd } from './asker.js'
-import { createPlace, type RunScope } from './context.js'
+import { createPlace, rootAddress, type AgentPlace, type RunScope } from './context.js'
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
 import { planResume } from './resume.js'
 import type { Resumption } from './resumption.js'
@@ -15,23 +15,20 @@ import { isStateChange, stateDifference } from './shared-state.js'
 /** A run from its first event to its last. Never rejects. */
 export async function drive(given: DriveOptions): Promise<Outcome> {
   const run = await openRun(given)
-  const outcome = await outcomeOf(run)
+  let outcome: Outcome
+  try {
+    outcome = await runAgent(run)
+  } catch (error) {
+    outcome = await breakOff(run, error)
+  }
   run.trace.close()
   await run.outbox.end(outcome)
   return outcome
 }
 
-async function outcomeOf(run: ActiveRun): Promise<Outcome> {
-  try {
-    if (run.problem) throw run.problem
-    return await runAgent(run)
-  } catch (error) {
-    return await breakOff(run, error)
-  }
-}
-
 async function runAgent(run: ActiveRun): Promise<Outcome> {
   const { agent, input, options, checkpoint } = run
+  if (run.problem) throw run.problem
   const plan = await planResume({
     agent,
     runId: input.runId,
@@ -43,7 +40,46 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
   if (plan.type === 'ask-again') return ask(run, plan.checkpoint)
   const scope = scopeOf(run, plan.resumption)
   if (plan.type === 'continue') run.resumed = scope
-  const control = await pump(run, scope)
+  const { ctx, asker } = placeOf(run, scope)
+  // The agent starts when RUN_STARTED is out.
+  if (run.outbox.room) await run.outbox.room
+  let end: WorkEnd<Control>
+  try {
+    end = { value: await work(run, ctx) }
+  } catch (error) {
+    // It was stopped: what it may have asked does not matter any more.
+    if (run.signal.aborted) throw error
+    end = { error }
+  }
+  return conclude(run, scope, afterWork(asker, end))
+}
+
+function placeOf(run: ActiveRun, scope: RunScope): AgentPlace {
+  const { agent, input, signal, messages } = run
+  return createPlace(scope, {
+    address: rootAddress(agent),
+    messages,
+    clientTools: input.tools,
+    signal,
+    subagentRunId: undefined,
+    trace: run.trace.context,
+  })
+}
+
+/** Runs the agent to its end. */
+function work(run: ActiveRun, ctx: RunContext): Promise<Control> {
+  const { agent, options, signal, stream } = run
+  const take = (event: AgentEvent): Promise<void> | undefined => {
+    if (isStateChange(event)) writeState(run, event)
+    else stream.write(event)
+    return run.outbox.room
+  }
+  const { clock, graceMs, onProblem } = options
+  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
+  return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
+}
+
+function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {
   switch (control.type) {
     case 'interrupted':
       return pause(run, scope, control)
@@ -52,43 +88,13 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
     case 'transfer':
       throw new MillraceError(
         'INVALID_AGENT',
-        `Agent '${agent.name}' transfers to '${control.to}', which it does not know.`,
+        `Agent '${run.agent.name}' transfers to '${control.to}', which it does not know.`,
       )
     case 'done':
     case 'exit':
     case 'break':
       return complete(run, control)
   }
-}
-
-async function pump(run: ActiveRun, scope: RunScope): Promise<Control> {
-  const { agent, input, options, signal, stream, messages } = run
-  const place = createPlace(scope, {
-    address: encodeURIComponent(agent.name),
-    messages,
-    clientTools: input.tools,
-    signal,
-    subagentRunId: undefined,
-    trace: run.trace.context,
-  })
-  const take = (event: AgentEvent): Promise<void> | undefined => {
-    if (isStateChange(event)) writeState(run, event)
-    else stream.write(event)
-    return run.outbox.room
-  }
-  const { clock, graceMs, onProblem } = options
-  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
-  // The agent starts when RUN_STARTED is out.
-  if (run.outbox.room) await run.outbox.room
-  let end: WorkEnd<Control>
-  try {
-    end = { value: await consume(agent.run(place.ctx), take, { signal, clock, graceMs, onStrayError }) }
-  } catch (error) {
-    // It was stopped: what it may have asked does not matter any more.
-    if (signal.aborted) throw error
-    end = { error }
-  }
-  return afterWork(place.asker, end)
 }
 
 function writeState(
@@ -104,6 +110,7 @@ function scopeOf(
   resumption: Resumption,
 ): RunScope {
   return {
+    identity: options.identity ?? localUser,
     threadId: input.threadId,
     runId: input.runId,
     context: input.context,
@@ -119,5 +126,8 @@ function scopeOf(
     addUsage: (one) => usage.push(one),
     callId: createCallIds(messages, options.newId),
     report: options.onProblem,
+    native: options.native,
   }
 }
+
+const localUser: Identity = { app: 'default', user: 'local' }

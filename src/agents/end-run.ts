@@ -1,6 +1,6 @@
 import { isAbortError } from '../core/abort.js'
 import { MillraceError, toWireError } from '../core/errors.js'
-import type { ActiveRun } from './active-run.js'
+import { soFar, type ActiveRun } from './active-run.js'
 import type { Control } from './agent.js'
 import { agentTree, sealCheckpoint, type Checkpoint } from './checkpoint.js'
 import type { RunScope } from './context.js'
@@ -28,24 +28,24 @@ export async function pause(run: ActiveRun, scope: RunScope, { points, frames }:
 }
 
 /** Ends the run with the questions of a checkpoint. */
-export function ask({ stream, soFar }: ActiveRun, checkpoint: Checkpoint): Outcome {
+export function ask(run: ActiveRun, checkpoint: Checkpoint): Outcome {
   const interrupts = checkpoint.points.map(({ interrupt }) => interrupt)
-  stream.finish({ type: 'interrupt', interrupts, usage: soFar().usage })
-  return { type: 'interrupted', interrupts, checkpoint, ...soFar() }
+  run.stream.finish({ type: 'interrupt', interrupts, usage: soFar(run).usage })
+  return { type: 'interrupted', interrupts, checkpoint, ...soFar(run) }
 }
 
 export async function complete(
   run: ActiveRun,
   control: Extract<Control, { type: 'done' | 'exit' | 'break' }>,
 ): Promise<Outcome> {
-  const { stream, ledger, soFar } = run
+  const { stream, ledger } = run
   const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
   const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
   await saveEnd(run)
-  stream.finish({ type: 'success', ...result, usage: soFar().usage })
+  stream.finish({ type: 'success', ...result, usage: soFar(run).usage })
   const { messages } = stream.held
   const pendingToolCalls = ledger.pendingCalls(messages, pending)
-  return { type: 'completed', text: ledger.text(messages), ...result, pendingToolCalls, ...soFar() }
+  return { type: 'completed', text: ledger.text(messages), ...result, pendingToolCalls, ...soFar(run) }
 }
 
 /**
@@ -62,20 +62,20 @@ async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promi
 
 /** What the user has seen stays in the conversation, marked as cut off. */
 export async function cancel(run: ActiveRun): Promise<Outcome> {
-  const { stream, soFar } = run
+  const { stream } = run
   if (!stream.ended)
-    stream.finish({ type: 'cancelled', mark: { millrace: { cancelled: true } }, usage: soFar().usage })
-  return { type: 'cancelled', ...(await keptProgress(run)), ...soFar() }
+    stream.finish({ type: 'cancelled', mark: { millrace: { cancelled: true } }, usage: soFar(run).usage })
+  return { type: 'cancelled', ...(await keptProgress(run)), ...soFar(run) }
 }
 
 /** The end of a run that threw: it was cancelled, stopped for a reason that has a code, or has failed. */
 export async function breakOff(run: ActiveRun, error: unknown): Promise<Outcome> {
-  const { signal, stream, soFar } = run
+  const { signal, stream } = run
   const isStopped = signal.aborted && isAbortError(error, signal)
   const cause: unknown = isStopped ? signal.reason : error
   if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
-  if (!stream.ended) stream.fail(cause, soFar().usage)
-  return { type: 'failed', error: cause, ...(await keptProgress(run)), ...soFar() }
+  if (!stream.ended) stream.fail(cause, soFar(run).usage)
+  return { type: 'failed', error: cause, ...(await keptProgress(run)), ...soFar(run) }
 }
 
 /** The questions of a resumed run stay open, to be answered again. What was done since is kept with them. */

@@ -1,8 +1,20 @@
-export type { Agent, Control, Interrupted, RunContext, SafePoint } from './agent.js'
+export type {
+  Agent,
+  AgentMemory,
+  Control,
+  Identity,
+  Interrupted,
+  NativeEvents,
+  RememberedThread,
+  RunContext,
+  SafePoint,
+  ThreadOwner,
+} from './agent.js'
 export { agentTool } from './agent-tool.js'
 export { InterruptSignal } from './asker.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
-export type { Checkpoint, Frames, Point } from './checkpoint.js'
+export { checkpointOf, type Checkpoint, type Frames, type PausedThread, type Point } from './checkpoint.js'
+export { rootAddress } from './context.js'
 export { defineTool } from './define-tool.js'
 export { exitTool } from './exit-tool.js'
 export type { Answer, InterruptRequest } from './interrupt.js'
@@ -30,3 +42,4 @@ export { repairToolCalls, type RepairToolCallsOptions } from './middlewares/repa
 export type { ResultStore } from './middlewares/result-store.js'
 export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/summarize.js'
 export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
+export { withRetry, type WithRetryOptions } from './with-retry.js'

@@ -12,27 +12,32 @@ export interface Ledger {
 }
 
 export function createLedger(): Ledger {
-  let texts: Set<string> | undefined
-  let pendingToolCallIds: readonly string[] = []
-  return {
-    see(event) {
-      if (event.type === 'TEXT_MESSAGE_START' && event.subagentRunId === undefined)
-        (texts ??= new Set()).add(event.messageId)
-      if (event.type === 'RUN_FINISHED' && event.outcome?.type === 'success') {
-        pendingToolCallIds = event.outcome.pendingToolCallIds ?? []
-      }
-    },
-    text(messages) {
-      const last = messages.findLast((message) => texts?.has(message.id) === true && !isRejected(message))
-      return last?.role === 'assistant' ? (last.content ?? '') : ''
-    },
-    pendingCalls(messages, more) {
-      const ids = new Set([...pendingToolCallIds, ...more])
-      if (ids.size === 0) return []
-      const calls = messages.flatMap((message) =>
-        message.role === 'assistant' ? (message.toolCalls ?? []) : [],
-      )
-      return calls.filter(({ id }) => ids.has(id))
-    },
+  return new SeenEvents()
+}
+
+class SeenEvents implements Ledger {
+  #texts: Set<string> | undefined
+  #pendingToolCallIds: readonly string[] | undefined
+
+  see(event: AgUiEvent): void {
+    if (event.type === 'TEXT_MESSAGE_START' && event.subagentRunId === undefined)
+      (this.#texts ??= new Set()).add(event.messageId)
+    if (event.type === 'RUN_FINISHED' && event.outcome?.type === 'success')
+      this.#pendingToolCallIds = event.outcome.pendingToolCallIds
+  }
+
+  text(messages: readonly Message[]): string {
+    const texts = this.#texts
+    const last = messages.findLast((message) => texts?.has(message.id) === true && !isRejected(message))
+    return last?.role === 'assistant' ? (last.content ?? '') : ''
+  }
+
+  pendingCalls(messages: readonly Message[], more: readonly string[]): ToolCall[] {
+    const ids = new Set([...(this.#pendingToolCallIds ?? []), ...more])
+    if (ids.size === 0) return []
+    const calls = messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+    )
+    return calls.filter(({ id }) => ids.has(id))
   }
 }

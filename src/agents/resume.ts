@@ -23,7 +23,12 @@ export interface ResumeOptions {
 }
 
 /** Nothing to go on from. Shared by all runs that start afresh: frames are only ever taken out. */
-const afresh = { answers: new Map(), points: [], frames: new Map(), messages: [] }
+const afresh: Omit<Resumption, 'originRunId'> = {
+  answers: new Map(),
+  points: [],
+  frames: new Map(),
+  messages: [],
+}
 
 /** Throws INVALID_RESUME for answers that fit no open question, INVALID_CHECKPOINT when the agents have changed. */
 export async function planResume({
@@ -40,7 +45,8 @@ export async function planResume({
   })
   assertKnown(fresh, checkpoint)
   if (!checkpoint || (checkpoint.points.length === 0 && resume.length === 0)) {
-    return { type: 'start', resumption: { ...afresh, originRunId: runId } }
+    const { answers, points, frames, messages } = afresh
+    return { type: 'start', resumption: { originRunId: runId, answers, points, frames, messages } }
   }
   if (checkpoint.points.length === 0) return { type: 'nothing' }
   if (fresh.length === 0) return { type: 'ask-again', checkpoint }

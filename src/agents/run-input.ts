@@ -30,17 +30,19 @@ export interface NormalInput extends Omit<RunFields, 'messages'> {
 /** Fills in what a request leaves out. `checkpoint` is what the run goes on from, if anything. */
 export function normalInput(request: RunRequest, newId: IdSource, checkpoint?: unknown): NormalInput {
   const fields = toFields(request, newId)
-  const messages = fields.messages
+  const { messages, parentRunId, state, forwardedProps } = fields
   if (
     messages?.some((message) => typeof message.id !== 'string' || typeof message.role !== 'string') === true
   ) {
     throw new MillraceError('INVALID_INPUT', 'messages: every message needs an id and a role.')
   }
   return {
-    ...fields,
     threadId: fields.threadId ?? threadOf(checkpoint) ?? newId('thread'),
     runId: fields.runId ?? newId('run'),
+    parentRunId,
     messages,
+    state,
+    forwardedProps,
     tools: fields.tools ?? [],
     context: fields.context ?? [],
     resume: fields.resume ?? [],

@@ -4,8 +4,8 @@ import { linkAbort } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { randomIds, type IdSource } from '../core/ids.js'
 import type { AgUiEvent } from '../protocol/index.js'
-import type { RunSink } from './active-run.js'
-import type { Agent, SafePoint } from './agent.js'
+import type { RunSink, SettledOptions } from './active-run.js'
+import type { Agent, Identity, NativeEvents, SafePoint } from './agent.js'
 import type { Checkpoint } from './checkpoint.js'
 import { drive } from './drive.js'
 import { createRunBuffer } from './run-buffer.js'
@@ -24,6 +24,10 @@ export interface RunOptions {
   readonly checkpoint?: unknown
   /** Loads and saves the checkpoint of the thread by itself. */
   readonly checkpoints?: CheckpointStore
+  /** For whom it is. Default: app `default`, user `local`. */
+  readonly identity?: Identity
+  /** Has a hand in the events of foreign runtimes. */
+  readonly native?: NativeEvents | undefined
   /** Values the agents and tools of this run share from the start. */
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
@@ -134,7 +138,8 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
 
 /** Runs an agent whose events go straight to a sink: what a server needs, with nothing between agent and log. */
 export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
-  const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
+  const settled = settledOptions(options)
+  const { newId, clock } = settled
   const input = normalInput(request, newId, options.checkpoint)
   const { controller = new AbortController() } = options
   let stopAt: SafePoint | undefined
@@ -143,7 +148,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
   const outcome = drive({
     agent,
     input,
-    options: { ...options, newId, clock, onProblem, graceMs },
+    options: settled,
     signal: controller.signal,
     sink: options.sink,
     // A run asked to stop after the model also stops after tools that were running by then.
@@ -167,6 +172,25 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
       }
       return true
     },
+  }
+}
+
+/** Each by name: an object that is spread and added to, at every run, would have a shape of its own each time. */
+function settledOptions(options: StartOptions): SettledOptions {
+  const { checkpoint, checkpoints, identity, native, values, toolTimeoutMs, trace } = options
+  const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
+  return {
+    checkpoint,
+    checkpoints,
+    identity,
+    native,
+    values,
+    toolTimeoutMs,
+    trace,
+    newId,
+    clock,
+    onProblem,
+    graceMs,
   }
 }
 

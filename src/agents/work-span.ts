@@ -51,12 +51,43 @@ const openSpansKey = createContextKey('millrace.open-spans')
 
 /** Begins the trace of a run. By default it is part of what the caller is doing. */
 export function openTrace(parent: Context = context.active()): RunTrace {
-  const open = new Set<WorkSpan>()
-  return {
-    context: parent.setValue(openSpansKey, open),
-    close() {
-      for (const span of open) span.stop()
-    },
+  return new OpenTrace(parent)
+}
+
+/**
+ * The parent with one value more. Not made by `setValue`, which copies all values: every run has one of these, and most
+ * never start a span.
+ */
+class OpenTrace implements RunTrace, Context {
+  readonly #parent: Context
+  #open: Set<WorkSpan> | undefined
+
+  constructor(parent: Context) {
+    this.#parent = parent
+  }
+
+  get context(): Context {
+    return this
+  }
+
+  close(): void {
+    for (const span of this.#open ?? []) span.stop()
+  }
+
+  getValue(key: symbol): unknown {
+    return key === openSpansKey ? (this.#open ??= new Set()) : this.#parent.getValue(key)
+  }
+
+  setValue(key: symbol, value: unknown): Context {
+    return this.#copy().setValue(key, value)
+  }
+
+  deleteValue(key: symbol): Context {
+    return this.#copy().deleteValue(key)
+  }
+
+  #copy(): Context {
+    return this.#parent.setValue(openSpansKey, this.getValue(openSpansKey))
   }
 }
 

@@ -10,58 +10,82 @@ import { closeAll } from './closing.js'
  * has closed or the grace time is over, also while the source never settles. What `take` throws closes the source too.
  * Costs no more per item than the source itself: that is what it is for.
  */
-export async function consume<T, R>(
+export function consume<T, R>(
   source: AsyncIterator<T, R>,
   take: (item: T) => Promise<void> | undefined,
   options: AbortableOptions,
 ): Promise<R> {
-  const { signal } = options
-  const onStrayError = (error: unknown): void => {
-    if (!isAbortError(error, signal)) options.onStrayError(error)
-  }
-  const close = (): Promise<void> => closeAll([source], { ...options, onStrayError })
-  let closing: Promise<void> | undefined
-  const isStopped = (): boolean => closing !== undefined
+  return new Promise((resolve, reject) => {
+    void new Reading(source, take, options).run(resolve, reject)
+  })
+}
 
-  async function readAll(): Promise<R> {
-    for (;;) {
-      if (isStopped()) return undefined as R
-      const step = await source.next()
-      if (step.done === true) return step.value
-      // One that arrives when it was stopped is dropped.
-      const room = isStopped() ? undefined : takeOrClose(step.value)
-      if (room) await room
+// One object and one loop, not a nest of async functions: of a run that waits, this is what stays in memory.
+class Reading<T, R> {
+  readonly #source: AsyncIterator<T, R>
+  readonly #take: (item: T) => Promise<void> | undefined
+  readonly #options: AbortableOptions
+  /** Set when it was stopped before its time. */
+  #closing: Promise<void> | undefined
+
+  constructor(
+    source: AsyncIterator<T, R>,
+    take: (item: T) => Promise<void> | undefined,
+    options: AbortableOptions,
+  ) {
+    this.#source = source
+    this.#take = take
+    this.#options = options
+  }
+
+  async run(resolve: (value: R) => void, reject: (error: unknown) => void): Promise<void> {
+    const { signal } = this.#options
+    const stop = (): void => {
+      this.#closing ??= this.#close()
+      void this.#closing.then(() => reject(signal.reason))
+    }
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    try {
+      while (!this.#closing) {
+        const step = await this.#source.next()
+        // What arrives when it was stopped is dropped.
+        if (this.#isStopped()) break
+        if (step.done === true) {
+          resolve(step.value)
+          return
+        }
+        const room = this.#takeOrClose(step.value)
+        if (room) await room
+      }
+    } catch (error) {
+      if (this.#closing) this.#stray(error)
+      else reject(error)
+    } finally {
+      signal.removeEventListener('abort', stop)
     }
   }
-  function takeOrClose(item: T): Promise<void> | undefined {
+
+  /** It may be by now, whatever it was a moment ago. */
+  #isStopped(): boolean {
+    return this.#closing !== undefined
+  }
+
+  #takeOrClose(item: T): Promise<void> | undefined {
     try {
-      return take(item)
+      return this.#take(item)
     } catch (error) {
-      return close().then(() => {
+      return this.#close().then(() => {
         throw error
       })
     }
   }
 
-  const end = await new Promise<{ readonly value: R } | { readonly error: unknown }>((resolve) => {
-    const stop = (): void => {
-      closing ??= close()
-      void closing.then(() => resolve({ error: signal.reason }))
-    }
-    signal.addEventListener('abort', stop)
-    if (signal.aborted) stop()
-    readAll()
-      .finally(() => signal.removeEventListener('abort', stop))
-      .then(
-        (value) => {
-          if (!isStopped()) resolve({ value })
-        },
-        (error: unknown) => {
-          if (isStopped()) onStrayError(error)
-          else resolve({ error })
-        },
-      )
-  })
-  if ('error' in end) throw end.error
-  return end.value
+  #close(): Promise<void> {
+    return closeAll([this.#source], { ...this.#options, onStrayError: (error) => this.#stray(error) })
+  }
+
+  #stray(error: unknown): void {
+    if (!isAbortError(error, this.#options.signal)) this.#options.onStrayError(error)
+  }
 }

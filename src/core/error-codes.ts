@@ -15,6 +15,11 @@ export const errorCodes = {
   MODEL_ERROR: { status: 502, expose: false, text: 'The model could not be reached or refused.' },
   TOOL_ERROR: { status: 500, expose: false, text: 'A tool failed.' },
   INVALID_TOOL_ARGUMENTS: { status: 500, expose: false, text: 'A tool was called with invalid arguments.' },
+  MAX_RETRIES_EXCEEDED: {
+    status: 502,
+    expose: true,
+    text: 'The agent failed, and so did every new attempt.',
+  },
   MAX_ITERATIONS: { status: 500, expose: true, text: 'The agent did not finish within its number of steps.' },
   INVALID_OPTIONS: { status: 500, expose: false, text: 'The server is not set up correctly.' },
   INVALID_AGENT: { status: 500, expose: false, text: 'The agent is not set up correctly.' },

@@ -90,8 +90,9 @@ function createContext(options: ServerOptions, isClosing: () => boolean): RouteC
   const owner = newId('server')
   const threadRules = options.threads ?? {}
   const metrics = createMetrics()
+  const agents = byName(options.agents)
   return {
-    agents: byName(options.agents),
+    agents,
     store,
     hooks: options.hooks ?? {},
     limits,
@@ -110,6 +111,7 @@ function createContext(options: ServerOptions, isClosing: () => boolean): RouteC
     }),
     housekeeping: createHousekeeping({
       store,
+      agents,
       rules: threadRules,
       owner,
       leaseMs: limits.leaseMs,

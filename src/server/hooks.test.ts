@@ -93,8 +93,8 @@ describe('the order of hooks', () => {
       inputRecord: () => note('inputRecord', undefined),
       lock: () => note('lock', () => note('unlock', undefined)),
       inputChange: (input) => note('inputChange', input),
-      runtimeEvent: (event) => note(`runtimeEvent ${event.type}`, event),
-      translate: (event) => note(`translate ${event.type}`, undefined),
+      runtimeEvent: (event: AgentEvent) => note(`runtimeEvent ${event.type}`, event),
+      translate: (event: AgentEvent) => note(`translate ${event.type}`, undefined),
       event: (event) => note(`event ${event.type}`, event),
       stateSnapshot: (state) => note('stateSnapshot', state),
       outputRecord: (event) => note(`outputRecord ${event.type}`, undefined),
@@ -194,6 +194,15 @@ describe('runtimeEvent and event', () => {
   })
 })
 
+describe('a hook on the events of the agent', () => {
+  const wrong = [null, 5, {}].flatMap((value) => [value, Promise.resolve(value)])
+
+  test.each(wrong)('that gives neither an event nor a list fails the run', async (value) => {
+    const made = served({ event: () => value as never })
+    expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'HOOK_ERROR' })
+  })
+})
+
 describe('the state of an agent', () => {
   it('is the same when a hook gives copies of all events', async () => {
     const made = served({ event: (event) => ({ ...event }) }, counter())
@@ -217,7 +226,7 @@ describe('the state of an agent', () => {
 
 describe('translate', () => {
   const custom: AgentEvent = { type: 'CUSTOM', name: 'native.text', value: 'Hello.' }
-  const translate: Hooks['translate'] = (event) => {
+  const translate: Hooks['translate'] = (event: AgentEvent) => {
     if (event.type !== 'CUSTOM') return undefined
     return event.name === 'native.text' ? text('m1', String(event.value)) : []
   }
@@ -573,11 +582,30 @@ describe('outputChange', () => {
     expect(JSON.stringify(events)).not.toContain('other')
   })
 
-  test('that makes something that is not JSON fails the run', async () => {
+  const spoilt: readonly [string, (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>][] = [
+    ['a copy', (event) => ({ ...event, rawEvent: 1n })],
+    ['a copy, later', (event) => Promise.resolve({ ...event, rawEvent: 1n })],
+    ['the event itself', (event) => Object.assign(event, { rawEvent: 1n })],
+  ]
+
+  test.each(spoilt)('that makes of %s something that is not JSON fails the run', async (_, spoil) => {
     const made = served({
-      outputChange: (event) => (event.type === 'TEXT_MESSAGE_END' ? { ...event, rawEvent: 1n } : event),
+      outputChange: (event) => (event.type === 'TEXT_MESSAGE_END' ? spoil(event) : event),
     })
     expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'ENCODING_ERROR' })
+    expect((await made.ask('GET /metrics')).text).toContain('hook="outputChange"} 1')
+    expect(await made.store.leases.isHeld(keyOf())).toBe(false)
+  })
+
+  it('that spoils a call of the client fails the run, and the call is sent as it was', async () => {
+    const pick = { name: 'pick', description: 'Picks.', parameters: {} }
+    const made = served(
+      { outputChange: (event) => (event.type === 'TOOL_CALL_END' ? { ...event, rawEvent: 1n } : event) },
+      talker(() => [{ toolCall: { name: 'pick' } }]),
+    )
+    const events = await made.run({ tools: [pick] })
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'ENCODING_ERROR' })
+    expect(typesOf(events)).toContain('TOOL_CALL_END')
   })
 })
 

@@ -38,12 +38,15 @@ export interface Hooks {
     input: RunInput,
     info: RunInfo & { readonly thread: ThreadInfo },
   ) => Awaitable<RunInput>
-  /** Filters, replaces or expands an event of the runtime, before anything is made of it. */
-  readonly runtimeEvent?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
+  /**
+   * Filters, replaces or expands an event of the runtime, before anything is made of it. Which events these are depends
+   * on the agent: `Event` of ADK for an agent of ADK, AG-UI events for one of the kit. Give them the type you expect.
+   */
+  runtimeEvent?(this: void, event: unknown, info: RunInfo): unknown
   /** What to send when the time is over, in place of an error: then the run ends well. Undefined: RUN_ERROR. */
   readonly runtimeTimeout?: (info: RunInfo) => Awaitable<readonly AgentEvent[] | undefined>
   /** Translates an event of the runtime. Undefined: as usual. An empty list: not at all. */
-  readonly translate?: (event: AgentEvent, info: RunInfo) => Awaitable<readonly AgentEvent[] | undefined>
+  translate?(this: void, event: unknown, info: RunInfo): Awaitable<readonly AgentEvent[] | undefined>
   /**
    * Filters, replaces or expands an AG-UI event before it becomes part of the stream and of the history. The stream is
    * valid whatever this does.

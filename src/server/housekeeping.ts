@@ -4,14 +4,17 @@ import type { Owner } from '../threads/thread.js'
 import { makeRoomFor } from './housekeeping/make-room.js'
 import { sweepThreads, type RemoveOne } from './housekeeping/sweep.js'
 import { shortestTimeout } from './housekeeping/thread-age.js'
+import type { ServerContext } from './context.js'
 import type { Logger } from './logger.js'
 import type { ThreadRules } from './options.js'
 import { removeThread } from './remove-thread.js'
+import { memoryOf } from './run/remembered-thread.js'
 
 const defaultSweepEveryMs = 300_000
 
 export interface HousekeepingOptions {
   readonly store: Store
+  readonly agents: ServerContext['agents']
   readonly rules: ThreadRules
   /** In whose name threads are leased while they are removed. */
   readonly owner: string
@@ -92,7 +95,14 @@ function createRemoveOne(options: HousekeepingOptions): RemoveOne {
     const onProblem = (error: unknown): void =>
       log.warn({ ...key, reason, err: error }, 'A problem with the removal of a thread.')
     try {
-      return await removeThread({ ...options, key, reason, isStill, onProblem })
+      return await removeThread({
+        ...options,
+        key,
+        reason,
+        isStill,
+        onProblem,
+        memory: memoryOf(options, key),
+      })
     } catch (error) {
       onProblem(error)
       return 'failed'

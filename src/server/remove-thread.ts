@@ -1,3 +1,4 @@
+import type { AgentMemory } from '../agents/index.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import type { Lease, Store } from '../threads/store.js'
@@ -5,6 +6,7 @@ import type { Thread, ThreadKey, ThreadSummary } from '../threads/thread.js'
 import { summaryOf } from '../threads/thread-summary.js'
 import type { RemovalReason, ThreadRules } from './options.js'
 import { keepLease } from './run/keep-lease.js'
+import { ownerOf } from './run/remembered-thread.js'
 
 export interface RemoveThreadOptions {
   readonly store: Store
@@ -16,6 +18,8 @@ export interface RemoveThreadOptions {
   readonly clock?: Clock
   readonly reason: RemovalReason
   readonly rules?: ThreadRules | undefined
+  /** What the agent of the thread keeps of it elsewhere; forgotten with it. */
+  readonly memory?: AgentMemory | undefined
   /** Whether the thread should still go, asked once nobody else can change it. Default: yes. */
   readonly isStill?: (thread: ThreadSummary) => boolean
   /** Gets what `onThreadRemoved` throws, and errors that change nothing about the answer. Must not throw. */
@@ -51,15 +55,25 @@ export async function removeThread(options: RemoveThreadOptions): Promise<Remova
 async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise<Removal> {
   const { store, key, reason, isStill } = options
   const thread = await store.threads.load(key)
+  if (thread === undefined && reason === 'request') return forgetElsewhere(options)
   if (thread === undefined || (thread.version === 0 && reason !== 'request')) return 'missing'
   if (isStill?.(summaryOf(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
   try {
+    // First: what fails there leaves the thread, to be removed once more.
+    await options.memory?.forget(ownerOf(key))
     await store.threads.remove(lease)
     return 'removed'
   } catch (error) {
     if (MillraceError.isInstance(error) && error.code === 'LEASE_LOST') return 'busy'
     throw error
   }
+}
+
+/** A thread that was made elsewhere and never came here. */
+async function forgetElsewhere({ memory, key }: RemoveThreadOptions): Promise<Removal> {
+  if (!(await memory?.read(ownerOf(key)))) return 'missing'
+  await memory?.forget(ownerOf(key))
+  return 'removed'
 }
 
 async function isAllowed(thread: Thread, options: RemoveThreadOptions): Promise<boolean> {

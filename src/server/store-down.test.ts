@@ -201,13 +201,22 @@ describe.each(kinds)('a store that fails with %s', (_, makeError, status, code) 
     expect((await made.history()).at(-1)).toMatchObject({ role: 'assistant', content: 'One' })
   })
 
-  test('at leases.release ends the run well; its thread is free when the lease has run out', async () => {
-    const { made, fail, repair, clock } = served(talker(), { limits: { leaseMs: 3000 } })
+  test('at leases.release ends the run well; its thread was freed by the commit', async () => {
+    const { made, fail, repair } = served()
     fail('leases.release', makeError())
     expect((await made.run()).at(-1)?.type).toBe('RUN_FINISHED')
     repair()
-    expectRefusal(await made.ask('POST /run', { body: inputOf() }), 409, 'THREAD_IS_LOCKED')
     expect(await made.history()).toHaveLength(2)
+    expect(textOf(await made.run())).toBe('Fine.')
+  })
+
+  test('at the commit and leases.release: the thread is free when the lease has run out', async () => {
+    const { made, fail, repair, clock } = served(talker(), { limits: { leaseMs: 3000 } })
+    fail('threads.commit', makeError())
+    fail('leases.release', makeError())
+    expect((await made.run()).at(-1)?.type).toBe('RUN_ERROR')
+    repair()
+    expectRefusal(await made.ask('POST /run', { body: inputOf() }), 409, 'THREAD_IS_LOCKED')
     await clock.advance(3000)
     expect(textOf(await made.run())).toBe('Fine.')
   })

@@ -13,9 +13,13 @@ it('gives back any lines of JSON as they were', () => {
     fc.json(),
     fc.constantFrom('{}', '{"delta":1}', '{"type":"STATE_DELTA","delta":[]}'),
   )
+  const lines = fc.array(line, { minLength: 1 })
+  // As a model writes: long stretches that begin alike.
+  const stretch = fc.tuple(line, fc.nat(100)).map(([one, times]) => Array<string>(times + 1).fill(one))
+  const stretches = fc.array(stretch, { minLength: 1, maxLength: 5 }).map((all) => all.flat())
   fc.assert(
-    fc.property(fc.array(line, { minLength: 1 }), (lines) => {
-      expect(fromLogText(toLogText(lines))).toEqual(lines)
+    fc.property(fc.oneof(lines, stretches), (given) => {
+      expect(fromLogText(toLogText(given))).toEqual(given)
     }),
   )
 })
@@ -23,4 +27,12 @@ it('gives back any lines of JSON as they were', () => {
 it('writes of deltas that follow each other little more than what they say', () => {
   const lines = Array.from({ length: 1000 }, (_, n) => delta('message-1', `word ${n} `))
   expect(toLogText(lines).length).toBeLessThan(lines.join('\n').length / 4)
+})
+
+it('writes the beginning of a line again where another message has come between', () => {
+  const lines = Array.from({ length: 70 }, (_, n) => delta(n === 40 ? 'b' : 'a', String(n)))
+  const whole = toLogText(lines)
+    .split('\n')
+    .flatMap((line, n) => (line.startsWith('+') ? [] : [n]))
+  expect(whole).toEqual([0, 40, 41])
 })

@@ -23,7 +23,7 @@ export interface ThreadStore {
    * Writes a change, all of it or nothing, and gives the new version. Throws VERSION_CONFLICT when the thread has
    * another version than the change was made from. Makes the thread if there is none.
    */
-  commit(lease: Lease, change: ThreadChange): Promise<number>
+  commit(lease: Lease, change: ThreadChange, options?: CommitOptions): Promise<number>
   /** The threads of an owner, those changed last first. A thread that nothing was committed to is not among them. */
   list(owner: Owner, page: Page): Promise<ThreadPage>
   /** Forgets a thread with its messages, runs and logs. */
@@ -32,6 +32,11 @@ export interface ThreadStore {
   idle(before: number, limit: number): Promise<readonly ThreadSummary[]>
   /** Threads whose latest run has not ended, as far as the store knows. */
   unfinished(): Promise<readonly ThreadKey[]>
+}
+
+export interface CommitOptions {
+  /** Also releases the lease, in the same write: nobody finds the change and the thread still held. Default false. */
+  readonly release?: boolean
 }
 
 export interface Page {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/is-record.js'
+import { toFit } from './clean-check.js'
 import { formatPath, kindOf, quote, type FieldNote } from './field-note.js'
 import type { Shape } from './schema-shape.js'
 
@@ -13,7 +14,10 @@ export class Dropped {
 
 /** What became of a value on the walk along its schema. */
 export interface CheckResult {
-  /** A copy that holds only what the schema describes. Data the schema leaves open is shared with the original. */
+  /**
+   * What the schema describes of the original, and nothing else. The parts that need no change are those of the original
+   * itself: of most requests, that is all of it.
+   */
   readonly value: unknown
   readonly warnings: readonly FieldNote[]
   /** Malformed fields. When there are any, `value` is of no use. */
@@ -39,6 +43,7 @@ class Walk {
     if (value instanceof Dropped) return value
     switch (shape.kind) {
       case 'object':
+        if (shape.isClean(value)) return value
         return isRecord(value) ? this.#object(value, shape) : this.#reject(value, 'object')
       case 'array':
         return Array.isArray(value) ? this.#array(value, shape.element) : this.#reject(value, 'array')
@@ -97,7 +102,7 @@ class Walk {
   }
 
   #either(value: unknown, arms: readonly Shape[]): unknown {
-    const arm = arms.find((candidate) => fits(value, candidate))
+    const arm = arms.find((candidate) => toFit(candidate)(value))
     return arm ? this.visit(value, arm) : this.#reject(value, arms.map(expected).join(' or '))
   }
 
@@ -117,20 +122,6 @@ class Walk {
     const got = typeof value === 'string' && wanted.startsWith('"') ? quote(value) : kindOf(value)
     this.issues.push({ field: formatPath(this.#path), message: `expected ${wanted}, got ${got}` })
     return undefined
-  }
-}
-
-function fits(value: unknown, shape: Shape): boolean {
-  switch (shape.kind) {
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-    case 'tagged':
-      return isRecord(value)
-    case 'either':
-      return shape.arms.some((arm) => fits(value, arm))
-    case 'leaf':
-      return shape.check(value)
   }
 }
 

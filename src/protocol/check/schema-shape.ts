@@ -1,23 +1,27 @@
+import { toMembersCheck } from './clean-check.js'
+
 /** A protocol schema reduced to what the walk over a request needs. */
 export type Shape =
-  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field>; readonly list: readonly Member[] }
+  | {
+      readonly kind: 'object'
+      readonly fields: ReadonlyMap<string, Member>
+      readonly list: readonly Member[]
+      /** Whether there is nothing to say about a value and nothing to change. */
+      readonly isClean: (value: unknown) => boolean
+    }
   | { readonly kind: 'array'; readonly element: Shape }
   /** A union told apart by one member, such as a message by its `role`. */
   | { readonly kind: 'tagged'; readonly tag: string; readonly arms: ReadonlyMap<unknown, Shape> }
   /** A union told apart by what the value is, such as `string | ContentPart[]`. */
   | { readonly kind: 'either'; readonly arms: readonly Shape[] }
   /** Anything else. `expected` names it for an error message: `string`, or the words allowed in quotes. */
-  | { readonly kind: 'leaf'; readonly expected: string; check(value: unknown): boolean }
+  | { readonly kind: 'leaf'; readonly expected: string; readonly check: (value: unknown) => boolean }
 
 /** A member of an object. An optional one may be absent, and null is read as absent. */
-interface Field {
+interface Member {
+  readonly key: string
   readonly shape: Shape
   readonly optional: boolean
-}
-
-/** A field with its name, in the order of the schema. */
-interface Member extends Field {
-  readonly key: string
 }
 
 /**
@@ -46,12 +50,9 @@ export function toShape(schema: SchemaNode): Shape {
   const inner = def.innerType ?? def.in
   if (inner) return toShape(inner)
   if (def.shape) {
-    const members = Object.entries(def.shape).map(toField)
-    return {
-      kind: 'object',
-      fields: new Map(members),
-      list: members.map(([key, field]) => ({ key, ...field })),
-    }
+    const list = Object.entries(def.shape).map(toMember)
+    const fields = new Map(list.map((member) => [member.key, member]))
+    return { kind: 'object', fields, list, isClean: toMembersCheck(list) }
   }
   if (def.element) return { kind: 'array', element: toShape(def.element) }
   if (def.options && def.discriminator) return toTagged(def.options, def.discriminator)
@@ -67,9 +68,9 @@ function leafCheck(schema: SchemaNode): (value: unknown) => boolean {
   return (value) => schema.safeParse(value).success
 }
 
-function toField([name, schema]: [string, SchemaNode]): [string, Field] {
+function toMember([key, schema]: [string, SchemaNode]): Member {
   const { type } = schema.def
-  return [name, { shape: toShape(schema), optional: type === 'optional' || type === 'default' }]
+  return { key, shape: toShape(schema), optional: type === 'optional' || type === 'default' }
 }
 
 function toTagged(options: readonly SchemaNode[], tag: string): Shape {

@@ -51,7 +51,7 @@ class Messages implements MessageList {
   }
 
   ownCall(toolCallId: string): { call: ToolCall; message: AssistantMessage } | undefined {
-    const holder = this.#lookUp().holderOfCall.get(toolCallId)
+    const holder = this.#lookUp().holderOfCall?.get(toolCallId)
     const message = holder === undefined ? undefined : this.#lookUp().byId.get(holder)
     if (message?.role !== 'assistant') return undefined
     const mine = this.#writable(message) as AssistantMessage
@@ -60,11 +60,11 @@ class Messages implements MessageList {
   }
 
   hasCall(toolCallId: string): boolean {
-    return this.#lookUp().holderOfCall.has(toolCallId)
+    return this.#lookUp().holderOfCall?.has(toolCallId) === true
   }
 
   hasResult(toolCallId: string): boolean {
-    return this.#lookUp().answered.has(toolCallId)
+    return this.#lookUp().answered?.has(toolCallId) === true
   }
 
   push(message: Message): void {
@@ -75,18 +75,20 @@ class Messages implements MessageList {
 
   addCall(message: AssistantMessage, call: ToolCall): void {
     ;(message.toolCalls ??= []).push(call)
-    this.#lookUp().holderOfCall.set(call.id, message.id)
+    ;(this.#lookUp().holderOfCall ??= new Map()).set(call.id, message.id)
   }
 
   insertResult(message: Message, toolCallId: string): void {
-    const { byId, holderOfCall, answered } = this.#lookUp()
-    const caller = byId.get(holderOfCall.get(toolCallId) ?? '')
+    const index = this.#lookUp()
+    const { byId, holderOfCall } = index
+    const holder = holderOfCall?.get(toolCallId)
+    const caller = holder === undefined ? undefined : byId.get(holder)
     const all = this.#all
-    let at = caller && holderOfCall.has(toolCallId) ? all.lastIndexOf(caller) + 1 : all.length
+    let at = caller ? all.lastIndexOf(caller) + 1 : all.length
     while (all[at]?.role === 'tool') at++
     all.splice(at, 0, message)
     this.#take(message)
-    answered.add(toolCallId)
+    ;(index.answered ??= new Set()).add(toolCallId)
     if (byId.has(message.id)) this.#index = undefined
     else byId.set(message.id, message)
   }
@@ -127,22 +129,23 @@ class Messages implements MessageList {
 
 interface Index {
   readonly byId: Map<string, Message>
-  /** Tool-call id to the id of the assistant message that holds the call. */
-  readonly holderOfCall: Map<string, string>
+  /** Tool-call id to the id of the assistant message that holds the call. Many threads have no calls. */
+  holderOfCall: Map<string, string> | undefined
   /** Tool-call ids that have a result. */
-  readonly answered: Set<string>
+  answered: Set<string> | undefined
 }
 
 /** The first message wins where a history names an id twice, as it does for clients. */
 function indexOf(messages: readonly Message[]): Index {
   const byId = new Map<string, Message>()
-  const holderOfCall = new Map<string, string>()
-  const answered = new Set<string>()
+  let holderOfCall: Index['holderOfCall']
+  let answered: Index['answered']
   for (const message of messages) {
     if (!byId.has(message.id)) byId.set(message.id, message)
-    if (message.role === 'tool') answered.add(message.toolCallId)
+    if (message.role === 'tool') (answered ??= new Set()).add(message.toolCallId)
     if (message.role !== 'assistant') continue
     for (const call of message.toolCalls ?? []) {
+      holderOfCall ??= new Map()
       if (!holderOfCall.has(call.id)) holderOfCall.set(call.id, message.id)
     }
   }

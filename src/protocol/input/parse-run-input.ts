@@ -33,8 +33,8 @@ const inputShape = toShape(RunAgentInputSchema)
 
 /**
  * Checks the body of a run request. What the protocol does not know is dropped with a warning, what older clients
- * send is read as 1.0, and a malformed field is refused. The body is never mutated; open data such as `state` is
- * shared with it.
+ * send is read as 1.0, and a malformed field is refused. The body is never mutated; what needs no
+ * change is shared with it.
  *
  * Throws `INVALID_INPUT`, naming the first malformed field and listing up to 20 in `details.issues`, or
  * `UNSUPPORTED_PROTOCOL` when the client speaks another major version.

@@ -20,7 +20,7 @@ export function claim(run: Run, kind: MessageItem['kind'], { lane, id }: Place):
     name: undefined,
   }
   if (kind === 'reasoning') run.reasoningOwners.set(item.id, lane.id)
-  if (first) run.renamed.set(claimKey(kind, { lane, id }), item)
+  if (first) (run.renamed ??= new Map()).set(claimKey(kind, { lane, id }), item)
   else run.messages[kind].set(id, item)
   return item
 }
@@ -33,7 +33,7 @@ interface Place {
 
 /** The item of a lane whose id had to be changed, by the id the agent uses. */
 export function renamed(run: Run, kind: MessageItem['kind'], place: Place): MessageItem | undefined {
-  return run.renamed.get(claimKey(kind, place))
+  return run.renamed?.get(claimKey(kind, place))
 }
 
 function claimKey(kind: MessageItem['kind'], { lane, id }: Place): string {

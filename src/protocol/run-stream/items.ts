@@ -60,7 +60,7 @@ export function closeAll(run: Run, lane: Lane): void {
   for (const stepName of [...lane.steps].reverse()) {
     run.emit({ type: 'STEP_FINISHED', stepName, ...owner(lane) })
   }
-  lane.steps.clear()
+  lane.steps = []
 }
 
 export function closeItems(run: Run, lane: Lane): void {

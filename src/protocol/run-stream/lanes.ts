@@ -3,8 +3,14 @@ import { freeId } from './claims.js'
 import { closeAll } from './items.js'
 import { owner, type Lane, type Run } from './run.js'
 
-export function createLane(options: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
-  return { ...options, open: new Set(), steps: new Set(), closed: false }
+export function createLane({
+  key,
+  tag,
+  id,
+  name,
+  parent,
+}: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
+  return { key, tag, id, name, parent, open: new Set(), steps: [], closed: false }
 }
 
 /**

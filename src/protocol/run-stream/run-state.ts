@@ -13,15 +13,16 @@ type RunStateOptions = Pick<
 export class RunState implements Run {
   readonly fold: Fold
   readonly root = createLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined })
-  readonly messages: Run['messages'] = { text: new Map(), reasoning: new Map() }
+  readonly messages: Run['messages'] = new MessageItems()
   readonly claimed = new Set<string>()
   readonly newId: () => string
   readonly readState: (() => unknown) | undefined
-  readonly #options: RunStateOptions
+  renamed: Run['renamed']
+  readonly #emit: RunStateOptions['emit']
+  readonly #onProblem: RunStateOptions['onProblem']
   #openLanes: Run['openLanes'] | undefined
   #laneIds: Run['laneIds'] | undefined
   #lanes: Run['lanes'] | undefined
-  #renamed: Run['renamed'] | undefined
   #calls: Run['calls'] | undefined
   #pastCalls: Run['pastCalls'] | undefined
   #reasoningOwners: Run['reasoningOwners'] | undefined
@@ -29,7 +30,8 @@ export class RunState implements Run {
 
   constructor(options: RunStateOptions) {
     const { messages = [], state, readState, newId = () => crypto.randomUUID() } = options
-    this.#options = options
+    this.#emit = options.emit
+    this.#onProblem = options.onProblem
     this.fold = createFold({ messages, state })
     this.newId = newId
     this.readState = readState
@@ -45,10 +47,6 @@ export class RunState implements Run {
 
   get lanes(): Run['lanes'] {
     return (this.#lanes ??= new Map())
-  }
-
-  get renamed(): Run['renamed'] {
-    return (this.#renamed ??= new Map())
   }
 
   get calls(): Run['calls'] {
@@ -69,16 +67,25 @@ export class RunState implements Run {
 
   emit(event: AgUiEvent): void {
     this.fold.apply(event)
-    this.#options.emit(event)
+    this.#emit(event)
   }
 
   tryEmit(event: AgUiEvent): string | undefined {
     const problem = this.fold.apply(event)
-    if (problem === undefined) this.#options.emit(event)
+    if (problem === undefined) this.#emit(event)
     return problem
   }
 
   report(problem: string): void {
-    this.#options.onProblem?.(problem)
+    this.#onProblem?.(problem)
+  }
+}
+
+class MessageItems {
+  readonly text: Run['messages']['text'] = new Map()
+  #reasoning: Run['messages']['reasoning'] | undefined
+
+  get reasoning(): Run['messages']['reasoning'] {
+    return (this.#reasoning ??= new Map())
   }
 }

@@ -13,7 +13,8 @@ export interface Lane {
   readonly parent: Lane | undefined
   /** What is open in this lane, oldest first. */
   readonly open: Set<Item>
-  readonly steps: Set<string>
+  /** The names of its open steps, oldest first. */
+  steps: readonly string[]
   /** The interrupts it says it waits for. Its end is written when it is known that the run stops to ask. */
   waitsFor?: readonly string[]
   closed: boolean
@@ -73,8 +74,8 @@ export interface Run {
   readonly lanes: Map<string, Lane>
   /** The first claimant of each id the agent uses. */
   readonly messages: { readonly text: Map<string, MessageItem>; readonly reasoning: Map<string, MessageItem> }
-  /** Items whose id was taken by another owner or kind, by lane, kind and the id the agent uses. */
-  readonly renamed: Map<string, MessageItem>
+  /** Items whose id was taken by another owner or kind, by lane, kind and the id the agent uses. Most runs have none. */
+  renamed: Map<string, MessageItem> | undefined
   /** Ids on the wire that are spoken for, whether or not the fold has seen them yet. */
   readonly claimed: Set<string>
   readonly calls: Map<string, CallItem>

@@ -6,8 +6,8 @@ import { attributed, type Lane, type Run } from './run.js'
 /** Steps are unique per owner while they are open: the second `w` is `w#2`. */
 export function writeStepStart(run: Run, event: EventOf<'STEP_STARTED'>): void {
   const lane = openLaneOf(run, event.subagentRunId)
-  const stepName = freeId(event.stepName, (name) => lane.steps.has(name), '#')
-  lane.steps.add(stepName)
+  const stepName = freeId(event.stepName, (name) => lane.steps.includes(name), '#')
+  lane.steps = [...lane.steps, stepName]
   run.emit(attributed({ ...event, stepName }, lane))
 }
 
@@ -18,7 +18,7 @@ export function writeStepEnd(run: Run, event: EventOf<'STEP_FINISHED'>): void {
     run.report(`STEP_FINISHED: step '${event.stepName}' is not open`)
     return
   }
-  lane.steps.delete(stepName)
+  lane.steps = lane.steps.filter((open) => open !== stepName)
   run.emit(attributed({ ...event, stepName }, lane))
 }
 
@@ -32,8 +32,6 @@ function ownerOfStep(run: Run, { stepName, subagentRunId: tag }: EventOf<'STEP_F
 
 /** The exact name if it is open, else the newest `name#n`. */
 function openName({ steps }: Lane, name: string): string | undefined {
-  if (steps.has(name)) return name
-  return [...steps]
-    .reverse()
-    .find((open) => open.startsWith(`${name}#`) && /^\d+$/.test(open.slice(name.length + 1)))
+  if (steps.includes(name)) return name
+  return steps.findLast((open) => open.startsWith(`${name}#`) && /^\d+$/.test(open.slice(name.length + 1)))
 }

@@ -78,7 +78,7 @@ export function writeMessagesSnapshot(run: Run, event: EventOf<'MESSAGES_SNAPSHO
   }
   run.emit(event)
   for (const items of [run.messages.text, run.messages.reasoning, run.renamed]) {
-    for (const [key, item] of items) if (!isKept(run, item)) items.delete(key)
+    for (const [key, item] of items ?? []) if (!isKept(run, item)) items?.delete(key)
   }
   for (const call of run.calls.values()) call.ended = true
   restateOwners(run)

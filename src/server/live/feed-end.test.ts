@@ -14,7 +14,8 @@ function namesIn(lines: readonly string[]): string[] {
 function rig(append: (batch: FeedBatch) => Promise<void> = () => Promise.resolve()) {
   const appended: FeedBatch[] = []
   const feed = createFeed({
-    ...{ firstSeq: 0, bufferBytes: 1e6, flushSoon: () => undefined, read: () => Promise.resolve([]) },
+    ...{ runId: 'r', firstSeq: 0, bufferBytes: 1e6, flushSoon: () => undefined },
+    read: () => Promise.resolve([]),
     append(batch) {
       appended.push(batch)
       return append(batch)
@@ -25,7 +26,7 @@ function rig(append: (batch: FeedBatch) => Promise<void> = () => Promise.resolve
 
 async function allOf(feed: Feed): Promise<string[]> {
   const names: string[] = []
-  for await (const entries of feed.follow(-1, new AbortController().signal))
+  for await (const { entries } of feed.follow(-1, new AbortController().signal))
     names.push(...namesIn(entries.map(({ json }) => json)))
   return names
 }

@@ -46,7 +46,7 @@ function createLog() {
 
 async function readSlowly(feed: Feed, after: number, slowness: number): Promise<number[]> {
   const seen: number[] = []
-  for await (const entries of feed.follow(after, new AbortController().signal)) {
+  for await (const { entries } of feed.follow(after, new AbortController().signal)) {
     seen.push(...entries.map(({ seq }) => seq))
     for (let n = 0; n < slowness; n++) await settled()
   }
@@ -55,7 +55,7 @@ async function readSlowly(feed: Feed, after: number, slowness: number): Promise<
 
 async function play(steps: readonly Step[], bufferBytes: number) {
   const log = createLog()
-  const feed = createFeed({ ...{ firstSeq: 0, bufferBytes, flushSoon: () => undefined }, ...log })
+  const feed = createFeed({ ...{ runId: 'r', firstSeq: 0, bufferBytes, flushSoon: () => undefined }, ...log })
   const readers: { readonly after: number; readonly seen: Promise<number[]> }[] = []
   const writes: Promise<unknown>[] = []
   for (const one of steps) {

@@ -35,7 +35,7 @@ function rig({ firstSeq = 0, bufferBytes = 1e6, append }: RigOptions = {}): Rigg
     failures = times
   }
   const feed = createFeed({
-    ...{ firstSeq, bufferBytes },
+    ...{ runId: 'r', firstSeq, bufferBytes },
     async append(batch) {
       await append?.(batch)
       if (failures-- > 0) throw new Error('The disk is full.')
@@ -65,7 +65,7 @@ function collect(
 ): { readonly batches: string[]; done: Promise<void> } {
   const batches: string[] = []
   const read = async (): Promise<void> => {
-    for await (const entries of feed.follow(after, signal))
+    for await (const { entries } of feed.follow(after, signal))
       batches.push(entries.map((entry) => `${entry.seq}:${nameOf(entry)}`).join(' '))
   }
   return { batches, done: read() }

@@ -1,22 +1,23 @@
-import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
-import { createBell, type Bell } from './bell.js'
+import type { Departure } from '../stream/sink.js'
+import { Follower, type Entries, type Followed } from './follower.js'
 import { createTail, type Tail } from './tail.js'
-import { nextTurn } from './turn.js'
+import { afterPromises, nextTurn } from './turn.js'
 
 /** Events that follow each other, as the log takes them. */
 export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>
 
 export interface FeedOptions {
+  readonly runId: string
   readonly firstSeq: number
   /** Writes events to the log. */
   readonly append: (batch: FeedBatch) => Promise<void>
   /** Reads events from the log. */
   readonly read: (after: number, limit: number) => Promise<readonly LogEntry[]>
   /** Asks for a call of `flush`, not at once but soon. */
-  readonly flushSoon: () => void
+  readonly flushSoon: (feed: Feed) => void
   /** How much is kept at hand for readers that are behind. */
   readonly bufferBytes: number
 }
@@ -27,9 +28,12 @@ export interface FeedOptions {
  */
 export interface Feed {
   nextSeq(): number
-  /** Shows an event. Gives a promise when it is time to let others have a turn. */
+  /**
+   * Shows an event. Gives a promise when it is time to let others have a turn. Throws, with nothing changed, when it
+   * cannot be written as JSON.
+   */
   push(event: AgUiEvent): Promise<void> | undefined
-  /** Shows an event when it, and all before it, are safe in the log. */
+  /** Shows an event when it, and all before it, are safe in the log. Throws as `push` does. */
   pushSafely(event: AgUiEvent): Promise<void>
   /** Takes the last event without showing it, and gives all that the log does not have yet. */
   seal(event: AgUiEvent): Promise<FeedBatch>
@@ -38,126 +42,144 @@ export interface Feed {
   /** Writes to the log what it does not have yet. */
   flush(): Promise<void>
   /** The events after a number, in batches, until the end. */
-  follow(after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[], void>
+  follow(after: number, gone: Departure): AsyncIterable<Entries>
 }
 
 /** So much is written without a pause: a run that never waits for anything would let nobody else have a turn. */
 const turnBytes = 64 * 1024
 /** So much is shown at once; less waits for what else comes in the same turn. */
 const chunkBytes = 16 * 1024
-const readAtOnce = 256
 
-export function createFeed({ firstSeq, append, read, flushSoon, bufferBytes }: FeedOptions): Feed {
-  const tail = createTail(firstSeq)
-  const progress = { shown: firstSeq, announced: firstSeq, isClosed: false }
-  const bell = createBell(() => (progress.announced = progress.shown))
-  let logged = firstSeq
-  /** The last that must not be seen before it is logged. */
-  let guarded = -1
-  let isSealed = false
-  let sinceTurn = 0
-  let sinceChunk = 0
-  let writing: Promise<void> = Promise.resolve()
-
-  const show = (): void => {
-    progress.shown = guarded < logged ? tail.next : guarded
-    const isFull = sinceChunk > chunkBytes
-    if (isFull) sinceChunk = 0
-    bell.ring(isFull || progress.isClosed)
-  }
-  const unlogged = (): FeedBatch => ({
-    firstSeq: logged,
-    lines: tail.lines(logged, tail.next),
-  })
-  const write = async (): Promise<void> => {
-    // What is left then is committed with the end; written here too, the log would have it twice.
-    if (isSealed) return
-    const batch = unlogged()
-    if (batch.lines.length === 0) return
-    await append(batch)
-    logged += batch.lines.length
-    tail.trim(bufferBytes, Math.min(logged, progress.announced))
-  }
-  const flush = (): Promise<void> => {
-    // One after the other: what could not be written is tried again with the next.
-    writing = writing.then(write, write)
-    return writing
-  }
-
-  return {
-    nextSeq: () => tail.next,
-    push(event) {
-      const bytes = tail.push(event)
-      sinceTurn += bytes
-      sinceChunk += bytes
-      show()
-      flushSoon()
-      // The first event is on its way before the run goes on: nobody who follows has seen anything yet.
-      if (sinceTurn < turnBytes && tail.next > firstSeq + 1) return undefined
-      sinceTurn = 0
-      return nextTurn()
-    },
-    async pushSafely(event) {
-      guarded = tail.next
-      tail.push(event)
-      await flush()
-      show()
-    },
-    async seal(event) {
-      isSealed = true
-      tail.push(event)
-      await writing.catch(ignore)
-      return unlogged()
-    },
-    close(instead) {
-      if (instead) tail.replaceLast(instead)
-      progress.isClosed = true
-      // Committed with the end, or lost with it.
-      logged = tail.next
-      show()
-    },
-    flush,
-    follow: (after, signal) => follow({ tail, progress, bell, read }, after, signal),
-  }
+export function createFeed(options: FeedOptions): Feed {
+  return new RunFeed(options)
 }
 
-interface Followed {
+// A class, and no closures: a run that waits for its model keeps all of this in memory.
+class RunFeed implements Feed, Followed {
   readonly tail: Tail
-  readonly progress: { readonly announced: number; readonly isClosed: boolean }
-  readonly bell: Bell
-  readonly read: FeedOptions['read']
-}
+  readonly #options: FeedOptions
+  #followers: readonly Follower[] = nobody
+  #shown: number
+  announced: number
+  isClosed = false
+  #isRinging = false
+  #logged: number
+  /** The last that must not be seen before it is logged. */
+  #guarded = -1
+  #isSealed = false
+  #sinceTurn = 0
+  #sinceChunk = 0
+  #writing: Promise<void> = written
 
-async function* follow(
-  { tail, progress, bell, read }: Followed,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<readonly LogEntry[], void> {
-  let next = after + 1
-  const leave = (): void => bell.ring(true)
-  signal.addEventListener('abort', leave)
-  try {
-    while (!signal.aborted) {
-      if (next < tail.start) {
-        const logged = await read(next - 1, readAtOnce)
-        // The log has the end with the commit, and the thread is not free yet.
-        const entries = logged.filter(({ seq }) => seq < progress.announced)
-        const last = entries.at(-1)
-        if (last === undefined)
-          throw new MillraceError('STORE_ERROR', 'The log lacks events of a run at work.')
-        next = last.seq + 1
-        yield entries
-      } else if (next < progress.announced) {
-        const entries = tail.slice(next, progress.announced)
-        next = progress.announced
-        yield entries
-      } else if (progress.isClosed) return
-      else await bell.heard()
+  constructor(options: FeedOptions) {
+    const { firstSeq } = options
+    this.#options = options
+    this.tail = createTail(firstSeq)
+    this.#shown = this.announced = this.#logged = firstSeq
+  }
+
+  get runId(): string {
+    return this.#options.runId
+  }
+
+  nextSeq(): number {
+    return this.tail.next
+  }
+
+  push(event: AgUiEvent): Promise<void> | undefined {
+    const bytes = this.tail.push(event)
+    this.#sinceTurn += bytes
+    this.#sinceChunk += bytes
+    this.#show()
+    this.#options.flushSoon(this)
+    // The first event is on its way before the run goes on: nobody who follows has seen anything yet.
+    if (this.#sinceTurn < turnBytes && this.tail.next > this.#options.firstSeq + 1) return undefined
+    this.#sinceTurn = 0
+    return nextTurn()
+  }
+
+  pushSafely(event: AgUiEvent): Promise<void> {
+    const seq = this.tail.next
+    this.tail.push(event)
+    this.#guarded = seq
+    return this.flush().then(() => this.#show())
+  }
+
+  async seal(event: AgUiEvent): Promise<FeedBatch> {
+    this.#isSealed = true
+    this.tail.push(event)
+    await this.#writing.catch(ignore)
+    return this.#unlogged()
+  }
+
+  close(instead?: AgUiEvent): void {
+    if (instead) this.tail.replaceLast(instead)
+    this.isClosed = true
+    // Committed with the end, or lost with it.
+    this.#logged = this.tail.next
+    this.#show()
+  }
+
+  flush(): Promise<void> {
+    const write = (): Promise<void> => this.#write()
+    // One after the other: what could not be written is tried again with the next.
+    this.#writing = this.#writing.then(write, write)
+    return this.#writing
+  }
+
+  follow(after: number, gone: Departure): AsyncIterable<Entries> {
+    return new Follower(this, after, gone)
+  }
+
+  read(after: number, limit: number): Promise<readonly LogEntry[]> {
+    return this.#options.read(after, limit)
+  }
+
+  join(follower: Follower): void {
+    this.#followers = [...this.#followers, follower]
+  }
+
+  leave(follower: Follower): void {
+    // Nobody is woken any more.
+    if (this.isClosed) return
+    this.#followers = this.#followers.filter((other) => other !== follower)
+  }
+
+  #show(): void {
+    this.#shown = this.#guarded < this.#logged ? this.tail.next : this.#guarded
+    const isFull = this.#sinceChunk > chunkBytes
+    if (isFull) this.#sinceChunk = 0
+    if (isFull || this.isClosed) this.#announce()
+    else if (!this.#isRinging) {
+      this.#isRinging = true
+      // Once for all that comes in the same turn.
+      afterPromises(() => this.#announce())
     }
-  } finally {
-    signal.removeEventListener('abort', leave)
+  }
+
+  #announce(): void {
+    this.#isRinging = false
+    this.announced = this.#shown
+    for (const follower of this.#followers) follower.wake()
+  }
+
+  #unlogged(): FeedBatch {
+    return { firstSeq: this.#logged, lines: this.tail.lines(this.#logged, this.tail.next) }
+  }
+
+  async #write(): Promise<void> {
+    // What is left then is committed with the end; written here too, the log would have it twice.
+    if (this.#isSealed) return
+    const batch = this.#unlogged()
+    if (batch.lines.length === 0) return
+    await this.#options.append(batch)
+    this.#logged += batch.lines.length
+    this.tail.trim(this.#options.bufferBytes, Math.min(this.#logged, this.announced))
   }
 }
+
+const nobody: readonly Follower[] = []
+const written = Promise.resolve()
 
 function ignore(): void {
   // What could not be written is given out again.

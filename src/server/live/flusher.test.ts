@@ -7,8 +7,9 @@ function rig() {
   const problems: unknown[] = []
   const flusher = createFlusher(clock, (error) => problems.push(error))
   const calls: string[] = []
-  const writer = (name: string) => (): Promise<void> =>
-    Promise.resolve(void calls.push(`${name}@${clock.now()}`))
+  const writer = (name: string) => ({
+    flush: () => Promise.resolve(void calls.push(`${name}@${clock.now()}`)),
+  })
   return { clock, problems, flusher, calls, writer }
 }
 
@@ -39,9 +40,11 @@ test('there is no timer while nothing is to be written, and a new one for what c
 test('what is asked for by a write comes with the next', async () => {
   const { clock, flusher, calls, writer } = rig()
   const b = writer('b')
-  flusher.soon(() => {
-    flusher.soon(b)
-    return Promise.resolve()
+  flusher.soon({
+    flush() {
+      flusher.soon(b)
+      return Promise.resolve()
+    },
   })
   await clock.advance(100)
   expect(calls).toEqual([])
@@ -52,7 +55,7 @@ test('what is asked for by a write comes with the next', async () => {
 test('a write that fails is told of, and the others go on', async () => {
   const { clock, problems, flusher, calls, writer } = rig()
   const full = new Error('full')
-  flusher.soon(() => Promise.reject(full))
+  flusher.soon({ flush: () => Promise.reject(full) })
   flusher.soon(writer('b'))
   await clock.advance(100)
   expect([problems, calls]).toEqual([[full], ['b@100']])

@@ -2,24 +2,29 @@ import type { Clock } from '../../core/clock.js'
 
 /** Calls what is due for writing, all of it in one turn, so that a store can put it into one transaction. */
 export interface Flusher {
-  soon(flush: () => Promise<void>): void
+  soon(feed: Flushed): void
+}
+
+/** What has something to write. */
+export interface Flushed {
+  flush(): Promise<void>
 }
 
 const everyMs = 100
 
 /** `onProblem` is told of what could not be written; it is tried again with the next write of that run. */
 export function createFlusher(clock: Clock, onProblem: (error: unknown) => void): Flusher {
-  let due = new Set<() => Promise<void>>()
+  let due = new Set<Flushed>()
   return {
-    soon(flush) {
+    soon(feed) {
       if (due.size === 0) {
         clock.schedule(everyMs, () => {
           const now = due
           due = new Set()
-          for (const one of now) one().catch(onProblem)
+          for (const one of now) one.flush().catch(onProblem)
         })
       }
-      due.add(flush)
+      due.add(feed)
     },
   }
 }

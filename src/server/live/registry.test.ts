@@ -7,7 +7,7 @@ import { createRegistry } from './registry.js'
 
 function runOn(key: ThreadKey): LiveRun {
   const feed = createFeed({
-    ...{ firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
+    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
     append: () => Promise.resolve(),
     read: () => Promise.resolve([]),
   })

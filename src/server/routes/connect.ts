@@ -13,8 +13,10 @@ import type { ServerContext } from '../context.js'
 import type { Limits } from '../limits.js'
 import type { LiveRun } from '../live/live-run.js'
 import { settledThread } from '../run/recover-run.js'
+import { rememberedThread } from '../run/remembered-thread.js'
 import type { Batch } from '../stream/batch.js'
 import { replyWithStream } from '../stream/reply.js'
+import type { Departure } from '../stream/sink.js'
 import { followLog } from './follow-log.js'
 import { fieldsOf, readBody, unknownThread, type Route } from './route.js'
 
@@ -35,13 +37,23 @@ export const connectRoute: Route = {
     const position = positionIn(request.request.headers.get('last-event-id'), server.limits)
     const thread = await settledThread(server, key)
     const live = server.registry.get(key)
-    if (!thread && !live) throw unknownThread(key)
+    if (!thread && !live) {
+      const remembered = await rememberedThread(server, key)
+      if (!remembered) throw unknownThread(key)
+      const events = hydrated({ key, ...remembered }, server)
+      return replyWithStream(server, request, { peer, source: () => once({ events }) })
+    }
     // The events of an older run are gone: then the client gets the thread as it is now.
     const isLatest = position?.runId === (live ?? thread?.run)?.runId
     const from = isLatest ? position : undefined
-    const source = (gone: AbortSignal) => batches({ server, key, thread, live, from, gone })
+    const source = (gone: Departure) => batches({ server, key, thread, live, from, gone })
     return replyWithStream(server, request, { peer, source })
   },
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream of one batch has nothing to wait for
+async function* once(batch: Batch): AsyncGenerator<Batch> {
+  yield batch
 }
 
 interface Connection {
@@ -50,7 +62,7 @@ interface Connection {
   readonly thread: Thread | undefined
   readonly live: LiveRun | undefined
   readonly from: EventPosition | undefined
-  readonly gone: AbortSignal
+  readonly gone: Departure
 }
 
 async function* batches(connection: Connection): AsyncGenerator<Batch> {
@@ -69,16 +81,16 @@ async function* batches(connection: Connection): AsyncGenerator<Batch> {
 
 /** A run of this process. Who has seen nothing of it is first told what was there before. */
 async function* followLive(
-  { runId, feed, firstSeq, start }: LiveRun,
+  { feed, firstSeq, start }: LiveRun,
   from: EventPosition | undefined,
-  gone: AbortSignal,
+  gone: Departure,
 ): AsyncGenerator<Batch> {
   let isNew = from === undefined
-  for await (const entries of feed.follow(from?.seq ?? firstSeq - 1, gone)) {
-    if (!isNew) yield { runId, entries }
+  for await (const batch of feed.follow(from?.seq ?? firstSeq - 1, gone)) {
+    if (!isNew) yield batch
     else {
       isNew = false
-      for (const batch of withBeginning({ runId, entries }, start)) yield batch
+      for (const one of withBeginning(batch, start)) yield one
     }
   }
 }
@@ -141,8 +153,10 @@ function withBeginning(
   ]
 }
 
+type AtRest = Pick<Thread, 'key' | 'messages' | 'state' | 'interrupts' | 'run'>
+
 /** A thread at rest, as a stream that is over. */
-function hydrated(thread: Thread, { stateRules, newId }: ServerContext): AgUiEvent[] {
+function hydrated(thread: AtRest, { stateRules, newId }: ServerContext): AgUiEvent[] {
   const events: AgUiEvent[] = []
   const stream = createRunStream({
     threadId: thread.key.thread,

@@ -1,14 +1,14 @@
-import { linkAbort } from '../../core/abort.js'
 import type { LogEntry, LogPosition } from '../../threads/store.js'
 import type { ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import { settledThread } from '../run/recover-run.js'
+import type { Departure } from '../stream/sink.js'
 
 export interface LogFollower {
   readonly server: ServerContext
   readonly key: ThreadKey
   /** Aborts when nobody follows any more. */
-  readonly gone: AbortSignal
+  readonly gone: Departure
 }
 
 const readAtOnce = 256
@@ -42,13 +42,15 @@ export async function* followLog(
 /** A process that has died writes nothing more: after the time of a lease it is worth another look. */
 async function changedOrLost({ server, key, gone }: LogFollower, at: LogPosition): Promise<void> {
   const look = new AbortController()
-  const release = linkAbort(gone, look)
+  const leave = (): void => look.abort()
+  gone.addEventListener('abort', leave)
+  if (gone.aborted) leave()
   const cancel = server.clock.schedule(server.limits.leaseMs, () => look.abort())
   try {
     await server.store.log.changed(key, at, look.signal)
   } finally {
     cancel()
-    release()
+    gone.removeEventListener('abort', leave)
   }
 }
 

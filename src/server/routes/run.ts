@@ -5,7 +5,8 @@ import type { LiveRun } from '../live/live-run.js'
 import { openTurn, type Turn } from '../run/open-turn.js'
 import { serverClosing } from '../run/server-closing.js'
 import type { Batch } from '../stream/batch.js'
-import { replyWithStream } from '../stream/reply.js'
+import { replyWithStream, type StreamReply } from '../stream/reply.js'
+import type { Departure } from '../stream/sink.js'
 import { readBody, type Route, type RouteContext } from './route.js'
 
 /** `POST /run`: runs the agent on a thread, and follows it. */
@@ -17,9 +18,9 @@ export const runRoute: Route = {
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent } = request
-    const key = { ...owner, thread: input.threadId }
-    if (warnings.length > 0)
-      server.log.warn({ ...key, runId: input.runId, warnings }, 'a request was not quite right')
+    const { runId, threadId } = input
+    const key = { app: owner.app, user: owner.user, agent: owner.agent, thread: threadId }
+    if (warnings.length > 0) server.log.warn({ ...key, runId, warnings }, 'a request was not quite right')
     const began = server.clock.now()
     const opening = openTurn(server, { agent, key, input, request: request.request })
     server.openings.add(opening)
@@ -28,27 +29,44 @@ export const runRoute: Route = {
     opening.then(opened, opened)
     // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.
     const isWaiting = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
-    const turn = isWaiting ? undefined : await opening
-    let live: LiveRun | undefined = turn?.type === 'live' ? turn.run : undefined
-    const source = async function* (gone: AbortSignal): AsyncGenerator<Batch> {
-      const opened = turn ?? (await opening.catch((error: unknown) => refused(server, error, input.runId)))
-      if (opened.type === 'live') live = opened.run
-      server.metrics.firstEvent({ agent: agent.name }, (server.clock.now() - began) / 1000)
-      if (opened.type === 'over') {
-        yield { events: opened.events }
-        return
-      }
-      const { runId, feed, firstSeq } = opened.run
-      for await (const entries of feed.follow(firstSeq - 1, gone)) yield { runId, entries }
-    }
+    const turn = isWaiting ? opening.catch((error: unknown) => refused(server, error, runId)) : await opening
     return replyWithStream(server, request, {
       peer,
-      source,
-      onEnd: (end) => {
-        if (end === 'client' && server.onDisconnect === 'cancel') live?.stop()
-      },
+      ...following(server, turn, { agent: agent.name, began }),
     })
   },
+}
+
+interface Asked {
+  readonly agent: string
+  readonly began: number
+}
+
+/**
+ * The stream of a turn, which may still have to wait for its thread. Not part of the above: what that has in its scope, the
+ * whole request, would stay in memory for as long as the client.
+ */
+function following(
+  server: RouteContext,
+  turn: Turn | Promise<Turn>,
+  { agent, began }: Asked,
+): Pick<StreamReply, 'source' | 'onEnd'> {
+  let live: LiveRun | undefined
+  const begin = (opened: Turn, gone: Departure): AsyncIterable<Batch> | Iterable<Batch> => {
+    server.metrics.firstEvent({ agent }, (server.clock.now() - began) / 1000)
+    if (opened.type === 'over') return [{ events: opened.events }]
+    live = opened.run
+    return live.feed.follow(live.firstSeq - 1, gone)
+  }
+  const later = async function* (opening: Promise<Turn>, gone: Departure): AsyncGenerator<Batch> {
+    yield* begin(await opening, gone)
+  }
+  return {
+    source: (gone) => (turn instanceof Promise ? later(turn, gone) : begin(turn, gone)),
+    onEnd: (end) => {
+      if (end === 'client' && server.onDisconnect === 'cancel') live?.stop()
+    },
+  }
 }
 
 function refused(server: RouteContext, error: unknown, runId: string): Turn {

@@ -1,9 +1,10 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread, ThreadKey } from '../../threads/thread.js'
 import { checkId } from '../check-input.js'
 import { patchState } from '../turn/patch-state.js'
 import { recoverThread, settledThread } from '../run/recover-run.js'
+import { adoptThread, memoryOf, ownerOf, rememberedThread } from '../run/remembered-thread.js'
 import { takeLease } from '../run/take-lease.js'
 import {
   json,
@@ -64,7 +65,7 @@ export const patchRoute: Route = {
     await threadOf(server, request)
     const lease = await takeLease({ ...server, whenBusy: 'reject' }, key, request.request)
     try {
-      const thread = await recoverThread(server, lease)
+      const thread = (await recoverThread(server, lease)) ?? (await adoptThread(server, lease))
       if (!thread) throw unknownThread(key)
       const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
       // Clients that have not heard of the patch still hold this. What they send back of it is no change of theirs.
@@ -74,6 +75,7 @@ export const patchRoute: Route = {
         ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
         ...(checkpoint === undefined ? {} : { checkpoint }),
       })
+      await tellRuntime(server, key, state)
       return json({ status: 'updated', version: next })
     } finally {
       await store.leases.release(lease)
@@ -89,7 +91,16 @@ async function threadOf(
   const thread = await settledThread(server, key)
   if (thread && thread.version > 0) return thread
   // In its first run, and not committed yet.
-  const live = server.registry.get(key)
-  if (live) return live.start
+  const known = server.registry.get(key)?.start ?? (await rememberedThread(server, key))
+  if (known) return known
   throw unknownThread(key)
+}
+
+/** The thread has the new state by now, and the next run brings it along. So a runtime that cannot take it is no failure. */
+async function tellRuntime(server: RouteContext, key: ThreadKey, state: unknown): Promise<void> {
+  try {
+    await memoryOf(server, key)?.writeState(ownerOf(key), state)
+  } catch (error) {
+    server.log.warn({ ...key, err: error }, 'the runtime of an agent could not take a new state')
+  }
 }

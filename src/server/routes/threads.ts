@@ -4,6 +4,7 @@ import type { LiveRun } from '../live/live-run.js'
 import { removeThread } from '../remove-thread.js'
 import { titleOf } from '../run/message-tail.js'
 import { settledThread } from '../run/recover-run.js'
+import { memoryOf } from '../run/remembered-thread.js'
 import { json, threadInPath, unknownThread, type Route } from './route.js'
 
 const defaultLimit = 50
@@ -80,6 +81,7 @@ export const deleteRoute: Route = {
     await settledThread(server, key)
     const outcome = await removeThread({
       ...{ store, key, owner, leaseMs: limits.leaseMs, rules: threadRules, reason: 'request' },
+      memory: memoryOf(server, key),
       onProblem: (error) => log.error({ ...key, err: error }, 'a thread could not be removed'),
     })
     switch (outcome) {

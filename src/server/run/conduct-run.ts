@@ -1,25 +1,25 @@
-import { startRun, type Agent, type Outcome } from '../../agents/index.js'
+import { startRun, type Agent, type CheckpointStore, type Outcome, type RunSink } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { RunInput } from '../../protocol/index.js'
-import type { Lease } from '../../threads/store.js'
-import type { RunRecord, Thread } from '../../threads/thread.js'
+import type { AgUiEvent, RunInput } from '../../protocol/index.js'
+import type { Lease, LogEntry } from '../../threads/store.js'
+import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
-import { createFeed, type Feed } from '../live/feed.js'
+import { createFeed, type Feed, type FeedBatch, type FeedOptions } from '../live/feed.js'
 import type { LiveRun } from '../live/live-run.js'
 import type { RunSpan } from '../tracing.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
 import { finishRun, type RunEnding } from './finish-run.js'
-import { hookedAgent } from './hooked-agent.js'
+import { hookedAgent, nativeHooks } from './hooked-agent.js'
 import { keepLease } from './keep-lease.js'
-import { createSender } from './send-events.js'
+import { createSender, type Sender } from './send-events.js'
 import type { SavedCheckpoint } from './thread-change.js'
 
 /** All that a run needs. */
 export interface RunOrder {
   readonly server: ServerContext
   readonly agent: Agent
-  readonly input: RunInput
+  readonly input: AskedRun
   readonly lease: Lease
   readonly thread: Thread | undefined
   readonly plan: Extract<TurnPlan, { type: 'run' }>
@@ -30,76 +30,140 @@ export interface RunOrder {
   readonly free: () => Promise<void>
 }
 
+/** What of a request counts for its run. Messages, state and answers are those of the plan. */
+interface AskedRun extends Pick<RunInput, 'threadId' | 'runId' | 'tools' | 'context'> {
+  readonly parentRunId: string | undefined
+  readonly forwardedProps: unknown
+}
+
 /** Runs an agent on a leased thread: events to those who follow and to the log, then one commit. */
 export function conductRun(order: RunOrder): LiveRun {
-  const { server, agent, input, lease, plan, controller, record, span } = order
-  const { limits, clock, newId, log, stateRules } = server
-  const { runId } = input
-  const info: RunInfo = { key: lease.key, runId, signal: controller.signal }
-  const feed = feedOf(order)
-  const sender = createSender(order, feed, info)
-  const stopRenewing = keepLease({
-    ...{ store: server.store, lease, leaseMs: limits.leaseMs, clock },
-    onLost: (error) => controller.abort(error),
-    onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
-  })
-  const stopTimer = limitTime(order)
-  let saved: SavedCheckpoint | undefined
-  let ended: RunEnding | undefined
+  return new ConductedRun(order)
+}
 
-  const run = startRun(
-    hookedAgent(agent, { server, info }),
-    { ...input, messages: plan.messages, state: plan.state, resume: plan.resume },
-    {
-      controller,
-      checkpoints: {
-        load: () => Promise.resolve(order.thread?.checkpoint),
-        // Committed with all else that the run has changed.
-        save: (_, checkpoint) => Promise.resolve(void (saved = checkpoint)),
-      },
-      toolTimeoutMs: limits.toolTimeoutMs,
-      trace: span.context,
-      newId,
-      clock,
-      onProblem: (problem) => log.warn({ ...lease.key, runId, problem }, 'a run was repaired'),
-      sink: {
-        send: sender.send,
-        async end(event, outcome) {
-          ended = await finishRun({ ...order, feed, info, saved, problem: sender.problem() }, event, outcome)
-        },
-      },
-    },
-  )
-  const wrapUp = (outcome: Outcome): void => {
-    stopRenewing()
-    stopTimer()
-    span.end({ status: outcome.type, ...ended, usage: outcome.usage })
+// One object for all that a run at work needs of the server, not a closure for each.
+class ConductedRun implements LiveRun, RunSink, CheckpointStore {
+  readonly key: ThreadKey
+  readonly runId: string
+  readonly feed: Feed
+  readonly firstSeq: number
+  readonly startedAt: number
+  readonly isFirst: boolean
+  readonly start: LiveRun['start']
+  readonly done: Promise<void>
+  readonly #order: RunOrder
+  readonly #info: RunInfo
+  readonly #sender: Sender
+  #saved: SavedCheckpoint | undefined
+  #ended: RunEnding | undefined
+
+  constructor(order: RunOrder) {
+    const { server, lease, plan, controller, record } = order
+    this.#order = order
+    this.key = lease.key
+    this.runId = record.runId
+    this.firstSeq = record.nextSeq
+    this.startedAt = record.startedAt
+    this.isFirst = order.thread === undefined
+    this.start = { messages: plan.messages, state: server.stateRules.visible(plan.state) }
+    this.feed = createFeed(new FeedLog(order))
+    this.#info = { key: lease.key, runId: record.runId, signal: controller.signal }
+    this.#sender = createSender(order, this.feed, this.#info)
+    this.done = this.#run()
   }
-  return {
-    key: lease.key,
-    runId,
-    feed,
-    firstSeq: record.nextSeq,
-    startedAt: record.startedAt,
-    isFirst: order.thread === undefined,
-    start: { messages: plan.messages, state: stateRules.visible(plan.state) },
-    stop: (reason) => controller.abort(reason),
-    done: run.result.then(wrapUp),
+
+  stop(reason?: Error): void {
+    this.#order.controller.abort(reason)
+  }
+
+  load(): Promise<unknown> {
+    return Promise.resolve(this.#order.thread?.checkpoint)
+  }
+
+  /** Committed with all else that the run has changed. */
+  save(_: string, checkpoint: SavedCheckpoint): Promise<void> {
+    this.#saved = checkpoint
+    return Promise.resolve()
+  }
+
+  send(event: AgUiEvent): Promise<void> | undefined {
+    return this.#sender.send(event)
+  }
+
+  async end(event: AgUiEvent, outcome: Outcome): Promise<void> {
+    const [saved, problem] = [this.#saved, this.#sender.problem()]
+    const given = { ...this.#order, feed: this.feed, info: this.#info, saved, problem }
+    this.#ended = await finishRun(given, event, outcome)
+  }
+
+  #run(): Promise<void> {
+    const { server, agent, input, lease, plan, controller, span } = this.#order
+    const { limits, clock, newId, log } = server
+    const { threadId, runId, parentRunId, tools, context, forwardedProps } = input
+    const { messages, state, resume } = plan
+    const stopRenewing = keepLease({
+      ...{ store: server.store, lease, leaseMs: limits.leaseMs, clock },
+      onLost: (error) => controller.abort(error),
+      onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
+    })
+    const stopTimer = limitTime(this.#order)
+    const { result } = startRun(
+      hookedAgent(agent, { server, info: this.#info }),
+      { threadId, runId, parentRunId, messages, state, tools, context, forwardedProps, resume },
+      {
+        controller,
+        checkpoints: this,
+        identity: lease.key,
+        native: nativeHooks(agent, { server, info: this.#info }),
+        toolTimeoutMs: limits.toolTimeoutMs,
+        trace: span.context,
+        newId,
+        clock,
+        onProblem: (problem) => log.warn({ ...lease.key, runId, problem }, 'a run was repaired'),
+        sink: this,
+      },
+    )
+    return result.then((outcome) => {
+      stopRenewing()
+      stopTimer()
+      span.end({ status: outcome.type, ...this.#ended, usage: outcome.usage })
+    })
   }
 }
 
-function feedOf({ server, lease, record }: RunOrder): Feed {
-  const { store, limits, flusher } = server
-  const { runId, nextSeq } = record
-  const feed: Feed = createFeed({
-    firstSeq: nextSeq,
-    bufferBytes: limits.bufferBytes,
-    append: (batch) => store.log.append(lease, { runId, ...batch }),
-    read: (after, limit) => store.log.read(lease.key, { runId, after }, limit),
-    flushSoon: () => flusher.soon(flush),
-  })
-  const flush = (): Promise<void> => feed.flush()
-  return feed
+/** The log of one run, as its feed writes and reads it. */
+class FeedLog implements FeedOptions {
+  readonly #order: RunOrder
+
+  constructor(order: RunOrder) {
+    this.#order = order
+  }
+
+  get runId(): string {
+    return this.#order.record.runId
+  }
+
+  get firstSeq(): number {
+    return this.#order.record.nextSeq
+  }
+
+  get bufferBytes(): number {
+    return this.#order.server.limits.bufferBytes
+  }
+
+  append({ firstSeq, lines }: FeedBatch): Promise<void> {
+    const { server, lease } = this.#order
+    return server.store.log.append(lease, { runId: this.runId, firstSeq, lines })
+  }
+
+  read(after: number, limit: number): Promise<readonly LogEntry[]> {
+    const { server, lease } = this.#order
+    return server.store.log.read(lease.key, { runId: this.runId, after }, limit)
+  }
+
+  flushSoon(feed: Feed): void {
+    this.#order.server.flusher.soon(feed)
+  }
 }
 
 /** Also holds for a run that is never silent: it lets timers have their turn. */

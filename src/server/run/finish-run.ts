@@ -65,7 +65,8 @@ async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): 
   }
   const clientTools = new Set(input.tools.map(({ name }) => name))
   const change = threadChange({ thread, outcome, saved, clientTools, run, stateRules: server.stateRules })
-  await server.store.threads.commit(lease, { ...change, log: { runId: record.runId, ...log } })
+  const ended = { ...change, log: { runId: record.runId, ...log } }
+  await server.store.threads.commit(lease, ended, { release: true })
   const { status, error } = run
   return { status, ...(error && { error }) }
 }
@@ -73,15 +74,18 @@ async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): 
 /** Shows the state, and gives the last event as the hooks leave it: RUN_ERROR when one has failed. */
 async function lastEvent(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<AgUiEvent> {
   const { server, feed, info, problem } = given
-  const outgoing = createOutgoing(server, info) ?? ((event: AgUiEvent) => Promise.resolve(event))
+  const outgoing = createOutgoing(server, info) ?? ((event: AgUiEvent) => event)
   const report = (error: unknown): void =>
     server.log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
   // It has failed already: a hook that fails too changes nothing.
-  const sayFailed = (event: AgUiEvent): Promise<AgUiEvent> =>
-    outgoing(event).catch((error: unknown) => {
+  const sayFailed = async (event: AgUiEvent): Promise<AgUiEvent> => {
+    try {
+      return await outgoing(event)
+    } catch (error) {
       report(error)
       return event
-    })
+    }
+  }
   if (terminal.type === 'RUN_ERROR') return sayFailed(terminal)
   try {
     if (problem !== undefined) throw problem as Error
@@ -94,7 +98,7 @@ async function lastEvent(given: Finishing, terminal: AgUiEvent, outcome: Outcome
   }
 }
 
-async function finalState({ server, info }: Finishing, outcome: Outcome): Promise<unknown> {
+function finalState({ server, info }: Finishing, outcome: Outcome): unknown {
   const { stateSnapshot } = server.hooks
   const visible = server.stateRules.visible(outcome.state)
   if (!stateSnapshot) return visible

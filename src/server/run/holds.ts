@@ -9,19 +9,34 @@ export interface Holds {
 
 /** `onProblem` is told of what could not be given back. The rest is all the same. */
 export function createHolds(onProblem: (error: unknown) => void): Holds {
-  const held: Release[] = []
-  return {
-    add(release) {
-      if (release) held.push(release)
-    },
-    async free() {
-      for (let release = held.pop(); release; release = held.pop()) {
-        try {
-          await release()
-        } catch (error) {
-          onProblem(error)
-        }
-      }
-    },
+  return new HeldThings(onProblem)
+}
+
+class HeldThings implements Holds {
+  readonly #onProblem: (error: unknown) => void
+  #last: Held | undefined
+
+  constructor(onProblem: (error: unknown) => void) {
+    this.#onProblem = onProblem
   }
+
+  add(release: Release | undefined): void {
+    if (release) this.#last = { release, before: this.#last }
+  }
+
+  async free(): Promise<void> {
+    for (let held = this.#last; held; held = this.#last) {
+      this.#last = held.before
+      try {
+        await held.release()
+      } catch (error) {
+        this.#onProblem(error)
+      }
+    }
+  }
+}
+
+interface Held {
+  readonly release: Release
+  readonly before: Held | undefined
 }

@@ -1,11 +1,12 @@
-import type { Agent, Control, RunContext } from '../../agents/index.js'
+import type { Agent, Control, NativeEvents, RunContext } from '../../agents/index.js'
 import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { Replaced, RunInfo } from '../hooks.js'
-import { callHook } from './call-hook.js'
+import { callHook, guarded, isPromise } from './call-hook.js'
+import { hookedEvents, type EventHook } from './hooked-events.js'
 
 export interface HookedAgentOptions {
   readonly server: Pick<ServerContext, 'hooks' | 'limits' | 'metrics'>
@@ -14,52 +15,64 @@ export interface HookedAgentOptions {
 
 /** The agent with the hooks on what it does, before the run makes a strict stream of it. The agent itself without any. */
 export function hookedAgent(agent: Agent, options: HookedAgentOptions): Agent {
-  const { runtimeEvent, translate, event, runtimeTimeout } = options.server.hooks
-  const isWatched = runtimeEvent !== undefined || translate !== undefined || event !== undefined
-  if (!isWatched && !runtimeTimeout) return agent
-  const inner: Agent = runtimeTimeout ? { ...agent, run: (ctx) => inTime(agent, ctx, options) } : agent
-  return isWatched ? { ...inner, run: (ctx) => watched(inner.run(ctx), options) } : inner
+  const inner: Agent = options.server.hooks.runtimeTimeout
+    ? { ...agent, run: (ctx) => inTime(agent, ctx, options) }
+    : agent
+  const hooks = eventHooks(agent, options)
+  return hooks.length > 0 ? { ...inner, run: (ctx) => hookedEvents(inner.run(ctx), hooks) } : inner
 }
 
-async function* watched(
-  source: AsyncGenerator<AgentEvent, Control>,
-  options: HookedAgentOptions,
-): AsyncGenerator<AgentEvent, Control> {
-  try {
-    for (;;) {
-      const step = await source.next()
-      if (step.done === true) return step.value
-      for (const native of await replaced('runtimeEvent', step.value, options))
-        for (const translated of await translation(native, options))
-          for (const event of await replaced('event', translated, options)) yield event
-    }
-  } finally {
-    await source.return({ type: 'cancelled' })
+/**
+ * The hooks on the events of a runtime that has events of its own. Undefined when there are none, or when the events of
+ * the agent are AG-UI events: then they are called with these.
+ */
+export function nativeHooks(agent: Agent, { server, info }: HookedAgentOptions): NativeEvents | undefined {
+  const { hooks } = server
+  if (agent.hasNativeEvents !== true || (!hooks.runtimeEvent && !hooks.translate)) return undefined
+  return {
+    ...(hooks.runtimeEvent && {
+      change: (event) =>
+        callHook(server, 'runtimeEvent', async () => listOf(await hooks.runtimeEvent?.(event, info))),
+    }),
+    ...(hooks.translate && {
+      translate: (event) => callHook(server, 'translate', () => hooks.translate?.(event, info)),
+    }),
   }
 }
 
-async function replaced(
-  name: 'runtimeEvent' | 'event',
-  event: AgentEvent,
-  { server, info }: HookedAgentOptions,
-): Promise<readonly AgentEvent[]> {
-  const hook = server.hooks[name]
-  if (!hook) return [event]
-  return callHook(server, name, async () => toList(await hook(event, info)))
+function listOf(given: unknown): readonly unknown[] {
+  if (given === undefined) return []
+  return Array.isArray(given) ? given : [given]
 }
 
-async function translation(
-  event: AgentEvent,
-  { server, info }: HookedAgentOptions,
-): Promise<readonly AgentEvent[]> {
-  const { translate } = server.hooks
-  if (!translate) return [event]
-  return callHook(server, 'translate', async () => toList((await translate(event, info)) ?? event))
+/** The hooks on the events of an agent, in the order in which they are called. */
+function eventHooks(agent: Agent, { server, info }: HookedAgentOptions): readonly EventHook[] {
+  const { event } = server.hooks
+  // Those of a runtime with events of its own are called by the agent.
+  const { runtimeEvent, translate } = agent.hasNativeEvents === true ? {} : server.hooks
+  const hooks: EventHook[] = []
+  const add = (name: 'runtimeEvent' | 'translate' | 'event', hook: EventHook): void => {
+    hooks.push(
+      guarded(server, name, (one) => {
+        const given = hook(one)
+        return isPromise(given) ? given.then(checked) : checked(given)
+      }),
+    )
+  }
+  // What they give is checked: it has a type, or is a list.
+  if (runtimeEvent) add('runtimeEvent', (one) => runtimeEvent(one, info) as ReturnType<EventHook>)
+  if (translate)
+    add('translate', (one) => {
+      const given = translate(one, info)
+      return isPromise(given) ? given.then((events) => events ?? one) : (given ?? one)
+    })
+  if (event) add('event', (one) => event(one, info))
+  return hooks
 }
 
-function toList(value: Replaced<AgentEvent>): readonly AgentEvent[] {
-  if (value === undefined) return []
-  return 'type' in value ? [value] : [...value]
+/** The same, a list as one of its own. Throws when it is neither an event nor a list. */
+function checked(given: Replaced<AgentEvent>): Replaced<AgentEvent> {
+  return given === undefined || 'type' in given ? given : [...given]
 }
 
 /** Stops the agent when its time is over, and lets the hook say what is sent in its place. */

@@ -15,33 +15,48 @@ export interface KeepLeaseOptions {
 
 /** Renews a lease until the answer is called. A store that fails for a while is asked again until the lease runs out. */
 export function keepLease(options: KeepLeaseOptions): () => void {
-  const { store, lease, leaseMs, clock, onLost, onProblem } = options
-  let isOver = false
-  let validUntil = clock.now() + leaseMs
-  let cancel: () => void
+  const kept = new KeptLease(options)
+  return () => kept.letGo()
+}
 
-  const lost = (): void => {
-    isOver = true
-    onLost(new MillraceError('LEASE_LOST', 'The thread was taken over by another process.'))
+class KeptLease {
+  readonly #options: KeepLeaseOptions
+  readonly #renewNow = (): void => void this.#renew()
+  #isOver = false
+  #validUntil: number
+  #cancel: () => void
+
+  constructor(options: KeepLeaseOptions) {
+    const { clock, leaseMs } = options
+    this.#options = options
+    this.#validUntil = clock.now() + leaseMs
+    this.#cancel = this.#schedule()
   }
-  const renew = async (): Promise<void> => {
+
+  letGo(): void {
+    this.#isOver = true
+    this.#cancel()
+  }
+
+  #schedule(): () => void {
+    const { clock, leaseMs } = this.#options
+    return clock.schedule(leaseMs / 3, this.#renewNow)
+  }
+
+  async #renew(): Promise<void> {
+    const { store, lease, leaseMs, clock, onLost, onProblem } = this.#options
     const asked = clock.now()
     try {
       const isOurs = await store.leases.renew(lease, leaseMs)
-      validUntil = isOurs ? asked + leaseMs : -Infinity
+      this.#validUntil = isOurs ? asked + leaseMs : -Infinity
     } catch (error) {
-      if (!isOver) onProblem(error)
+      if (!this.#isOver) onProblem(error)
     }
-    if (isOver) return
-    if (clock.now() >= validUntil) lost()
-    else schedule()
-  }
-  const schedule = (): void => {
-    cancel = clock.schedule(leaseMs / 3, () => void renew())
-  }
-  schedule()
-  return () => {
-    isOver = true
-    cancel()
+    if (this.#isOver) return
+    if (clock.now() < this.#validUntil) this.#cancel = this.#schedule()
+    else {
+      this.#isOver = true
+      onLost(new MillraceError('LEASE_LOST', 'The thread was taken over by another process.'))
+    }
   }
 }

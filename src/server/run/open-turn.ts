@@ -16,6 +16,7 @@ import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
 import { createOutgoing } from './outgoing.js'
 import { recoverThread } from './recover-run.js'
+import { adoptThread } from './remembered-thread.js'
 import { serverClosing } from './server-closing.js'
 import { takeLease } from './take-lease.js'
 
@@ -42,7 +43,7 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   const controller = new AbortController()
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
   const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
-  await callHook(server, 'inputRecord', () => hooks.inputRecord?.(input, info))
+  await recordInput(server, input, info)
   try {
     const unlock = await callHook(server, 'lock', () => hooks.lock?.(info))
     if (unlock) holds.add(() => callHook(server, 'lock', unlock))
@@ -57,6 +58,11 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   }
 }
 
+/** On its own: what is given back at the end must not keep the request until then. */
+function recordInput(server: ServerContext, input: RunInput, info: RunInfo): void | Promise<void> {
+  return callHook(server, 'inputRecord', () => server.hooks.inputRecord?.(input, info))
+}
+
 interface Leased {
   readonly server: ServerContext
   readonly request: TurnRequest
@@ -69,7 +75,9 @@ interface Leased {
 async function planned(leased: Leased): Promise<Turn> {
   const { server, request, lease, info } = leased
   const { history, stateRules, metrics } = server
-  const thread = committed(await server.recoveries.during(lease.key, () => recoverThread(server, lease)))
+  const thread =
+    committed(await server.recoveries.during(lease.key, () => recoverThread(server, lease))) ??
+    (await adoptThread(server, lease))
   const input = await changedInput(leased, thread)
   const plan = planTurn({ thread, input, history, rules: stateRules })
   if (plan.type === 'run')
@@ -141,10 +149,13 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
   const { agent } = request
-  const { threadId, runId } = input
+  // What the client has sent of the history is not kept while the run is at work.
+  const { threadId, runId, parentRunId, tools, context } = input
+  const forwardedProps: unknown = input.forwardedProps
+  const asked = { threadId, runId, parentRunId, tools, context, forwardedProps }
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.request.headers })
   const free = (): Promise<void> => holds.free()
-  const order = { agent, server, lease, thread, input, plan, controller, record, span, free }
+  const order = { agent, server, lease, thread, input: asked, plan, controller, record, span, free }
   const run = conductRun(order)
   registry.add(run)
   // The doors were closed while it was about to start: it ends at once, with a terminal event.

@@ -3,7 +3,8 @@ import { createFold, type AgUiEvent, type Fold } from '../../protocol/index.js'
 import type { RunInfo } from '../hooks.js'
 import type { Feed } from '../live/feed.js'
 import type { RunOrder } from './conduct-run.js'
-import { createOutgoing } from './outgoing.js'
+import { isPromise } from './call-hook.js'
+import { createUnwritten, notWritable, type Outgoing } from './outgoing.js'
 
 type Send = (event: AgUiEvent) => Promise<void> | undefined
 
@@ -25,7 +26,7 @@ export function createSender(
   const { stateRules } = server
   let state: Fold | undefined
   const isCritical = criticalEvents(input.tools)
-  const outgoing = createOutgoing(server, info)
+  const outgoing = createUnwritten(server, info)
   let problem: unknown
   const stop = (error: unknown): void => {
     problem ??= error
@@ -36,12 +37,36 @@ export function createSender(
     if (!isCritical(event)) return feed.push(event)
     return feed.pushSafely(event).catch((error: unknown) => stop(storeError(error)))
   }
+  const giveUp = (event: AgUiEvent, error: unknown): Promise<void> | undefined => {
+    stop(error)
+    try {
+      return push(event)
+    } catch {
+      // A hook has spoilt the event itself, so there is nothing left to send. The run ends with what is told above.
+      return undefined
+    }
+  }
+  const write = (event: AgUiEvent, changed: AgUiEvent): Promise<void> | undefined => {
+    try {
+      return push(changed)
+    } catch (cause) {
+      server.metrics.hookFailed({ hook: 'outputChange' })
+      return giveUp(event, notWritable(event, cause))
+    }
+  }
   const pass: Send = (event) => {
     if (!outgoing) return push(event)
-    return outgoing(event).then(push, (error: unknown) => {
-      stop(error)
-      return push(event)
-    })
+    let changed: ReturnType<Outgoing>
+    try {
+      changed = outgoing(event)
+    } catch (error) {
+      return giveUp(event, error)
+    }
+    if (!isPromise(changed)) return write(event, changed)
+    return changed.then(
+      (later) => write(event, later),
+      (error: unknown) => giveUp(event, error),
+    )
   }
   const send: Send = (event) => {
     if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') return pass(event)

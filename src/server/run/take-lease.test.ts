@@ -23,7 +23,7 @@ async function atWork({ store, registry }: ServerContext) {
   const done = deferred()
   const stops: unknown[] = []
   const feed = createFeed({
-    ...{ firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
+    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
     append: () => Promise.resolve(),
     read: () => Promise.resolve([]),
   })

@@ -24,7 +24,7 @@ export interface Framing {
 
 export async function createFraming(format: WireFormat, peer: Peer): Promise<Framing> {
   const downgrade = peer.legacy ? createDowngrade() : undefined
-  if (format === 'sse') return sseFraming(downgrade)
+  if (format === 'sse') return new SseFraming(downgrade)
   const encode = await createProtobufEncoder()
   const bytes = (batch: Batch): Uint8Array[] =>
     eventsOf(batch).flatMap((event) => {
@@ -38,31 +38,37 @@ export async function createFraming(format: WireFormat, peer: Peer): Promise<Fra
   }
 }
 
-function sseFraming(downgrade: Downgrade | undefined): Framing {
-  let runId: string | undefined
-  let prefix = ''
-  return {
-    headers: sseHeaders,
-    heartbeat: sseHeartbeat,
-    frame(batch) {
-      let text = ''
-      if (batch.runId === undefined) {
-        for (const event of batch.events) {
-          const sent = downgrade ? downgrade(event) : event
-          if (sent) text += `data: ${JSON.stringify(sent)}\n\n`
-        }
-        return text
-      }
-      if (batch.runId !== runId) {
-        runId = batch.runId
-        prefix = `id: ${eventIdPrefix(runId)}`
-      }
-      for (const entry of batch.entries) {
-        const data = downgrade ? downgraded(entry, downgrade) : entry.json
-        if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
+class SseFraming implements Framing {
+  readonly headers = sseHeaders
+  readonly heartbeat = sseHeartbeat
+  readonly #downgrade: Downgrade | undefined
+  #runId: string | undefined
+  #prefix = ''
+
+  constructor(downgrade: Downgrade | undefined) {
+    this.#downgrade = downgrade
+  }
+
+  frame(batch: Batch): string {
+    const downgrade = this.#downgrade
+    let text = ''
+    if (batch.runId === undefined) {
+      for (const event of batch.events) {
+        const sent = downgrade ? downgrade(event) : event
+        if (sent) text += `data: ${JSON.stringify(sent)}\n\n`
       }
       return text
-    },
+    }
+    if (batch.runId !== this.#runId) {
+      this.#runId = batch.runId
+      this.#prefix = `id: ${eventIdPrefix(batch.runId)}`
+    }
+    const prefix = this.#prefix
+    for (const entry of batch.entries) {
+      const data = downgrade ? downgraded(entry, downgrade) : entry.json
+      if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
+    }
+    return text
   }
 }
 

@@ -16,11 +16,30 @@ interface Beat {
   stop(): void
 }
 
-interface Stream {
+class Stream implements Beat {
   readonly sink: Sink
   readonly heartbeat: string | undefined
-  isQuiet: boolean
-  isWaiting: boolean
+  isQuiet = true
+  isWaiting = false
+  readonly #forget: (stream: Stream) => void
+
+  constructor(sink: Sink, heartbeat: string | undefined, forget: (stream: Stream) => void) {
+    this.sink = sink
+    this.heartbeat = heartbeat
+    this.#forget = forget
+  }
+
+  wrote(): void {
+    this.isQuiet = false
+  }
+
+  waits(isWaiting: boolean): void {
+    this.isWaiting = isWaiting
+  }
+
+  stop(): void {
+    this.#forget(this)
+  }
 }
 
 export function createHeart(clock: Clock, everyMs: number): Heart {
@@ -35,25 +54,22 @@ export function createHeart(clock: Clock, everyMs: number): Heart {
     }
     cancel = clock.schedule(everyMs, beat)
   }
+  const forget = (stream: Stream): void => {
+    streams.delete(stream)
+    if (streams.size > 0) return
+    cancel?.()
+    cancel = undefined
+  }
 
   return {
     get size() {
       return streams.size
     },
     keep(sink, heartbeat) {
-      const stream: Stream = { sink, heartbeat, isQuiet: true, isWaiting: false }
+      const stream = new Stream(sink, heartbeat, forget)
       streams.add(stream)
       cancel ??= clock.schedule(everyMs, beat)
-      return {
-        wrote: () => void (stream.isQuiet = false),
-        waits: (isWaiting) => void (stream.isWaiting = isWaiting),
-        stop() {
-          streams.delete(stream)
-          if (streams.size > 0) return
-          cancel?.()
-          cancel = undefined
-        },
-      }
+      return stream
     },
   }
 }

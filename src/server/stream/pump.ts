@@ -15,7 +15,10 @@ export interface PumpOptions {
 export type StreamEnd = 'end' | 'client' | 'stalled'
 
 /** Writes batches to a client as fast as it takes them, until the end. Says how it ended; rejects when the source does. */
-export async function pump(source: AsyncIterable<Batch>, options: PumpOptions): Promise<StreamEnd> {
+export async function pump(
+  source: AsyncIterable<Batch> | Iterable<Batch>,
+  options: PumpOptions,
+): Promise<StreamEnd> {
   const { sink, framing, heart } = options
   const beat = heart.keep(sink, framing.heartbeat)
   try {

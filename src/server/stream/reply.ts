@@ -7,7 +7,7 @@ import { createFraming, type Framing } from './framing.js'
 import type { Heart } from './heart.js'
 import { createNodeSink } from './node-sink.js'
 import { pump, type StreamEnd } from './pump.js'
-import type { Sink } from './sink.js'
+import type { Departure, Sink } from './sink.js'
 import { createWebSink } from './web-sink.js'
 
 /** A request as far as its answer depends on it. */
@@ -22,7 +22,7 @@ export interface Exchange {
 export interface StreamReply {
   readonly peer: Peer
   /** What is sent, until the signal aborts: the client is gone then. */
-  readonly source: (gone: AbortSignal) => AsyncIterable<Batch>
+  readonly source: (gone: Departure) => AsyncIterable<Batch> | Iterable<Batch>
   readonly onEnd?: (end: StreamEnd) => void
 }
 
@@ -37,38 +37,42 @@ export async function replyWithStream(
 ): Promise<Response> {
   const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer)
   const all = { ...headers, ...framing.headers }
-  const send = (sink: Sink): void => {
-    server.metrics.streamOpened()
-    const { heart, clock, limits } = server
-    const source = reply.source(sink.gone)
-    void pump(source, { sink, framing, heart, clock, stallMs: limits.stallMs })
-      .catch((error: unknown) => breakOff(error, { server, sink, framing }))
-      .then((reason) => {
-        server.metrics.streamClosed({ reason })
-        reply.onEnd?.(reason)
-      })
-  }
   if (!outgoing) {
     const { sink, body } = createWebSink(request.signal)
-    send(sink)
+    send({ server, sink, framing }, reply)
     return new Response(body, { headers: all })
   }
   outgoing.writeHead(200, all)
-  send(createNodeSink(outgoing))
+  send({ server, sink: createNodeSink(outgoing), framing }, reply)
   return alreadySent
 }
 
-interface Broken {
-  readonly server: ServerContext
+interface Stream {
+  readonly server: ServerContext & { readonly heart: Heart }
   readonly sink: Sink
   readonly framing: Framing
+}
+
+/** Not part of the above: what that has in its scope would stay in memory for as long as the stream. */
+function send(stream: Stream, { source, onEnd }: StreamReply): void {
+  const { server, sink, framing } = stream
+  const { metrics, heart, clock, limits } = server
+  metrics.streamOpened()
+  const end = (reason: StreamEnd): void => {
+    metrics.streamClosed({ reason })
+    onEnd?.(reason)
+  }
+  void pump(source(sink.gone), { sink, framing, heart, clock, stallMs: limits.stallMs }).then(
+    end,
+    (error: unknown) => end(breakOff(error, stream)),
+  )
 }
 
 /**
  * A stream that breaks down, in its source or because an event cannot be written, ends with an error that clients
  * understand, not with a broken connection.
  */
-function breakOff(error: unknown, { server, sink, framing }: Broken): StreamEnd {
+function breakOff(error: unknown, { server, sink, framing }: Stream): StreamEnd {
   server.log.error({ err: error }, 'a stream broke down')
   if (sink.gone.aborted) return 'client'
   const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }

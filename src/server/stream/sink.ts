@@ -9,5 +9,12 @@ export interface Sink {
   /** Breaks the connection off: the last resort for a client that takes nothing. */
   destroy(): void
   /** Aborts when the client goes away before the end. */
-  readonly gone: AbortSignal
+  readonly gone: Departure
+}
+
+/** Tells of the client that goes away. Every AbortSignal is one, but takes a kilobyte, of every stream. */
+export interface Departure {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }

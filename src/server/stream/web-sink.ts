@@ -1,3 +1,4 @@
+import { Leaving } from './leaving.js'
 import type { Sink } from './sink.js'
 
 const highWaterMark = 16
@@ -7,7 +8,7 @@ export function createWebSink(signal: AbortSignal): {
   readonly sink: Sink
   readonly body: ReadableStream<Uint8Array>
 } {
-  const gone = new AbortController()
+  const gone = new Leaving()
   const encoder = new TextEncoder()
   let wake: () => void = () => undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -34,20 +35,20 @@ export function createWebSink(signal: AbortSignal): {
   return {
     body,
     sink: {
-      gone: gone.signal,
+      gone,
       write(chunk) {
-        if (gone.signal.aborted) return true
+        if (gone.aborted) return true
         controller?.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : chunk)
         return (controller?.desiredSize ?? 0) > 0
       },
       drained: () =>
         new Promise((resolve) => {
           wake = resolve
-          if (gone.signal.aborted || (controller?.desiredSize ?? 0) > 0) resolve()
+          if (gone.aborted || (controller?.desiredSize ?? 0) > 0) resolve()
         }),
       end() {
         signal.removeEventListener('abort', onAbort)
-        if (!gone.signal.aborted) controller?.close()
+        if (!gone.aborted) controller?.close()
       },
       destroy: () => breakOff(new Error('The client takes nothing.')),
     },

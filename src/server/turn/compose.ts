@@ -33,7 +33,15 @@ export function compose(index: StoredIndex, { cut, results, fresh }: Composition
 export function joined(stored: readonly Message[], change: MessageChange): Composed {
   const { keep, append } = change
   const isSame = keep === stored.length && append.length === 0
-  return { messages: isSame ? stored : [...stored.slice(0, keep), ...append], change }
+  return { messages: isSame ? stored : withNewEnd(stored, change), change }
+}
+
+function withNewEnd(stored: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
+  // Spread, since slicing a frozen array is many times slower in V8.
+  const messages = [...stored]
+  messages.length = keep
+  for (const message of append) messages.push(message)
+  return messages
 }
 
 /** Results by the stored position they come before. Those of calls that are cut off have none. */

@@ -14,7 +14,7 @@ import { promised } from './promised.js'
 /** What the threads of a store work with. */
 export interface MemoryThreadsOptions {
   readonly clock: Clock
-  readonly leases: Pick<MemoryLeases, 'assertCurrent'>
+  readonly leases: Pick<MemoryLeases, 'assertCurrent' | 'drop'>
   readonly log: Pick<MemoryLog, 'add' | 'forget'>
 }
 
@@ -63,7 +63,12 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
   return {
     load: (key) => promised(() => threads.get(textOfKey(key))),
     begin: (lease, run) => promised(() => put(deepFreeze({ ...found(lease), run }))),
-    commit: (lease, change) => promised(() => commit(lease, change)),
+    commit: (lease, change, { release = false } = {}) =>
+      promised(() => {
+        const version = commit(lease, change)
+        if (release) leases.drop(lease)
+        return version
+      }),
     list: (owner, page) =>
       promised(() => {
         const { keys, ...rest } = order.page(owner, page)

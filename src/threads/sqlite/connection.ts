@@ -1,5 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
+import { createWriteGroup } from './write-group.js'
 
 /** What a store binds to a statement: all drivers take these, and some nothing else. */
 export type SqlValue = string | number | null
@@ -22,7 +23,10 @@ export interface Connection {
   attempt<T>(work: () => T): T
   /** The same, as a promise. */
   read<T>(work: () => T): Promise<T>
-  /** Does work that writes in a transaction of its own. When it throws, nothing was written. */
+  /**
+   * Does work that writes, in a transaction that it may share with other work of the same turn. When it throws, nothing
+   * of it was written. It may be done twice, so it must not do anything else.
+   */
   write<T>(work: () => T): Promise<T>
   /** Nothing works afterwards. May be called twice. */
   close(): Promise<void>
@@ -39,14 +43,17 @@ export function createConnection(database: SqliteDatabase, release?: () => void)
     return translated(work)
   }
 
+  const group = createWriteGroup((work) => attempt(() => inTransaction(database, work)))
+
   return {
     prepare: <Row>(sql: string) => toQuery<Row>(translated(() => database.prepare(sql))),
     attempt,
     read: (work) => promised(() => attempt(work)),
-    write: (work) => promised(() => attempt(() => inTransaction(database, work))),
+    write: group.write,
     close: () =>
       promised(() => {
         if (isClosed) return
+        group.flush()
         isClosed = true
         if (release !== undefined) translated(release)
       }),

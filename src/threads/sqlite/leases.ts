@@ -8,6 +8,8 @@ import { keyMatches, keyParams, toText } from './text.js'
 export interface SqliteLeases extends Leases {
   /** Throws LEASE_LOST unless nobody has taken the thread since. Call it inside of the transaction that writes. */
   assertHeld(lease: Lease): void
+  /** What `release` does. Call it inside of a transaction. */
+  drop(lease: Lease): void
 }
 
 interface LeaseRow {
@@ -40,9 +42,15 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
     Number(row.expires_at) > clock.now() &&
     !hasEnded({ host: row.host, pid: Number(row.pid) }, here)
 
+  const isCurrent = (lease: Lease): boolean => check.get(...leaseParams(lease)) !== undefined
+  const drop = (lease: Lease): void => {
+    remove.run(...leaseParams(lease))
+  }
+
   return {
+    drop,
     assertHeld(lease) {
-      if (check.get(...leaseParams(lease)) !== undefined) return
+      if (isCurrent(lease)) return
       const message = `The thread ${lease.key.thread} is no longer held by ${lease.owner}.`
       throw new MillraceError('LEASE_LOST', message, { details: { ...lease } })
     },
@@ -57,7 +65,10 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
       }),
     renew: (lease, ttlMs) =>
       connection.write(() => extend.get(clock.now() + ttlMs, ...leaseParams(lease)) !== undefined),
-    release: (lease) => connection.write(() => remove.run(...leaseParams(lease))),
+    async release(lease) {
+      // Most were released with a commit, and a look costs far less than a write.
+      if (await connection.read(() => isCurrent(lease))) await connection.write(() => drop(lease))
+    },
     isHeld: (key) => connection.read(() => isTaken(find.get(...keyParams(key)))),
   }
 }

@@ -57,10 +57,12 @@ export function createThreads(context: StoreContext): ThreadStore {
         parts.putRun(id, run)
         table.setRun(id, run.runId)
       }),
-    async commit(lease, change) {
+    async commit(lease, change, { release = false } = {}) {
       const version = await connection.write(() => {
         leases.assertHeld(lease)
-        return commit(lease, change)
+        const next = commit(lease, change)
+        if (release) leases.drop(lease)
+        return next
       })
       if (change.run !== undefined || change.log !== undefined) watch.wake(lease.key)
       return version

@@ -51,6 +51,23 @@ export function describeLeases(rig: Rig): void {
       expect(await acquire('b')).toBeDefined()
     })
 
+    test('ends with a commit that says so', async () => {
+      const lease = await acquired('a')
+      expect(await rig.store.threads.commit(lease, changeOf(), { release: true })).toBe(1)
+      expect(await isHeld()).toBe(false)
+      expect(await rig.store.leases.renew(lease, 1_000)).toBe(false)
+      await rig.store.leases.release(lease)
+      expect(await acquire('b')).toBeDefined()
+    })
+
+    test('stays when such a commit is refused', async () => {
+      const lease = await acquired('a')
+      const refused = rig.store.threads.commit(lease, changeOf({ version: 7 }), { release: true })
+      await expect(refused).rejects.toMatchObject({ code: 'VERSION_CONFLICT' })
+      expect(await isHeld()).toBe(true)
+      expect(await rig.store.threads.commit(lease, changeOf())).toBe(1)
+    })
+
     test('is held while it runs only', async () => {
       expect(await isHeld()).toBe(false)
       await acquired('a')

@@ -1,0 +1,231 @@
+import { createEvent, getUserInputRequests, type Event } from '@google/adk'
+import { InterruptSchema } from '@ag-ui/core/schemas'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { assertJson } from '../../core/json.js'
+import { questionsOf } from './questions.js'
+
+function asking(name: string, args: Record<string, unknown>, id = 'q1'): Event {
+  const functionCall = { id, name, args }
+  return createEvent({
+    author: 'clerk',
+    content: { role: 'user', parts: [{ functionCall }] },
+    longRunningToolIds: [id],
+  })
+}
+
+function asked(event: Event, runId = 'r1') {
+  const requests = getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: 'sub-1' }))
+  const [question] = questionsOf(requests, { runId })
+  if (!question) throw new Error('Nothing was asked.')
+  return question
+}
+
+const pay = {
+  originalFunctionCall: { id: 'p1', name: 'pay', args: { amount: 3 } },
+  toolConfirmation: { hint: 'Pay 3 coins?', confirmed: false, payload: { tip: 0 } },
+}
+
+describe('a confirmation', () => {
+  it('is about the call that the client has seen', () => {
+    const question = asked(asking('adk_request_confirmation', pay))
+    expect(question).toEqual({
+      interrupt: {
+        id: expect.stringMatching(/^int-[0-9a-f]{16}$/) as string,
+        subagentRunId: 'sub-1',
+        reason: 'confirmation',
+        message: 'Pay 3 coins?',
+        toolCallId: 'p1',
+        responseSchema: {
+          type: 'object',
+          properties: { confirmed: { type: 'boolean' }, payload: {} },
+          required: ['confirmed'],
+        },
+        metadata: { agent: 'clerk', toolName: 'pay', arguments: { amount: 3 }, payload: { tip: 0 } },
+      },
+      kind: 'confirmation',
+      functionCallId: 'q1',
+      functionCallName: 'adk_request_confirmation',
+      author: 'clerk',
+    })
+    expect(InterruptSchema.safeParse(question.interrupt).success).toBe(true)
+  })
+
+  it('asks in words for people where ADK speaks to programmers', () => {
+    const hint = 'Please approve or reject the tool call pay() by responding with a FunctionResponse with ...'
+    const event = asking('adk_request_confirmation', { ...pay, toolConfirmation: { hint, confirmed: false } })
+    expect(asked(event).interrupt.message).toBe('May the tool "pay" be called?')
+  })
+
+  it('has another id in every run, and for every call', () => {
+    const event = asking('adk_request_confirmation', pay)
+    const ids = [asked(event), asked(event, 'r2'), asked(asking('adk_request_confirmation', pay, 'q2'))]
+    expect(new Set(ids.map(({ interrupt }) => interrupt.id)).size).toBe(3)
+    expect(asked(event)).toEqual(asked(event))
+  })
+
+  it('is JSON whatever a tool has put into its payload', () => {
+    const circle: Record<string, unknown> = { big: 1n }
+    circle.self = circle
+    const event = asking('adk_request_confirmation', {
+      ...pay,
+      toolConfirmation: { hint: '', confirmed: false, payload: circle },
+    })
+    const question = asked(event)
+    assertJson(question, 'question')
+    expect(question.interrupt.metadata).not.toHaveProperty('payload')
+  })
+})
+
+describe('an input', () => {
+  it('has the schema of the request as JSON Schema', () => {
+    const response_schema = {
+      type: 'OBJECT',
+      properties: { type: { type: 'STRING' }, n: { type: ['integer', 'null'] } },
+    }
+    const { interrupt } = asked(
+      asking('adk_request_input', { message: 'Who?', payload: [1], response_schema }),
+    )
+    expect(interrupt).toMatchObject({
+      reason: 'input_required',
+      message: 'Who?',
+      responseSchema: {
+        type: 'object',
+        properties: { type: { type: 'string' }, n: { type: ['integer', 'null'] } },
+      },
+      metadata: { agent: 'clerk', payload: [1] },
+    })
+  })
+
+  it('takes anything when the request has no schema, or one that says nothing', () => {
+    expect(asked(asking('adk_request_input', {})).interrupt).not.toHaveProperty('responseSchema')
+    const odd = asked(asking('adk_request_input', { response_schema: { type: 'str' } }))
+    expect(odd.interrupt.responseSchema).toEqual({})
+  })
+})
+
+describe('a credential', () => {
+  const flows = {
+    authorizationCode: {
+      authorizationUrl: 'https://x.test',
+      tokenUrl: 'https://x.test/t',
+      scopes: { read: '' },
+    },
+  }
+
+  it('of OAuth says which page to open', () => {
+    const authUri = 'https://x.test/auth?client_id=me&state=s'
+    const auth_config = {
+      authScheme: { type: 'oauth2', flows },
+      rawAuthCredential: { authType: 'oauth2', oauth2: { clientId: 'me', clientSecret: 'secret' } },
+      exchangedAuthCredential: { authType: 'oauth2', oauth2: { clientSecret: 'secret', authUri } },
+      credentialKey: 'k',
+    }
+    const { interrupt } = asked(asking('adk_request_credential', { function_call_id: 't1', auth_config }))
+    expect(interrupt).toMatchObject({
+      reason: 'adk:credential',
+      message: 'You have to sign in.',
+      toolCallId: 't1',
+      metadata: {
+        agent: 'clerk',
+        credential: { type: 'oauth2', authorizationUri: authUri, scopes: ['read'] },
+      },
+    })
+  })
+
+  it.each([
+    { scheme: { type: 'apiKey', name: 'X-Key', in: 'header' }, required: ['apiKey'] },
+    { scheme: { type: 'http', scheme: 'Basic' }, required: ['username', 'password'] },
+    { scheme: { type: 'http', scheme: 'bearer' }, required: ['token'] },
+    { scheme: { type: 'mutualTLS' }, required: undefined },
+  ])('of $scheme.type says what has to come back', ({ scheme, required }) => {
+    const args = { functionCallId: 'q1', authConfig: { authScheme: scheme, credentialKey: 'k' } }
+    const { interrupt } = asked(asking('adk_request_credential', args))
+    expect(interrupt.responseSchema?.required).toEqual(required)
+    expect(interrupt).not.toHaveProperty('toolCallId')
+  })
+
+  it('never shows a secret, wherever it stands in the configuration', () => {
+    fc.assert(
+      fc.property(authConfig, fc.boolean(), (config, isSnake) => {
+        const args = isSnake
+          ? { function_call_id: 't1', auth_config: snake(config) }
+          : { functionCallId: 't1', authConfig: config }
+        expect(JSON.stringify(asked(asking('adk_request_credential', args)))).not.toContain('secret-')
+      }),
+    )
+  })
+})
+
+const secret = fc.nat().map((number) => `secret-${number}`)
+const secrets = (...names: string[]) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, secret])), { requiredKeys: [] })
+
+const oauth2 = fc
+  .tuple(
+    secrets(
+      ...[
+        'clientSecret',
+        'nonce',
+        'codeVerifier',
+        'authResponseUri',
+        'authCode',
+        'accessToken',
+        'refreshToken',
+      ],
+      ...['idToken', 'audience', 'custom'],
+    ),
+    fc.oneof(
+      fc.constant({}),
+      secret.map((value) => ({ authUri: `https://u:${value}@x.test/a?client_secret=${value}&client_id=me` })),
+    ),
+  )
+  .map(([values, uri]) => ({ clientId: 'me', ...values, ...uri }))
+
+const credential = fc.record(
+  {
+    authType: fc.constantFrom('apiKey', 'http', 'oauth2', 'openIdConnect', 'serviceAccount'),
+    apiKey: secret,
+    resourceRef: secret,
+    custom: secret,
+    oauth2,
+    http: fc.record({
+      scheme: secret,
+      credentials: secrets('username', 'password', 'token'),
+      additionalHeaders: secrets('authorization'),
+    }),
+    serviceAccount: fc.record({
+      serviceAccountCredential: secrets('privateKey', 'privateKeyId', 'clientEmail'),
+    }),
+  },
+  { requiredKeys: [] },
+)
+
+const authConfig = fc.record(
+  {
+    authScheme: fc.record(
+      {
+        type: fc.oneof(fc.constantFrom('apiKey', 'http', 'oauth2', 'openIdConnect'), secret),
+        name: fc.constant('X-Key'),
+        description: secret,
+        'x-custom': secret,
+        flows: fc.record({
+          authorizationCode: fc.record({ scopes: fc.record({ read: secret }), tokenUrl: secret }),
+        }),
+      },
+      { requiredKeys: [] },
+    ),
+    rawAuthCredential: credential,
+    exchangedAuthCredential: credential,
+    credentialKey: secret,
+    custom: secret,
+  },
+  { requiredKeys: [] },
+)
+
+function snake(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snake)
+  if (typeof value !== 'object' || value === null) return value
+  const names = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [names(key), snake(member)]))
+}

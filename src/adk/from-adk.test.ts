@@ -1,0 +1,231 @@
+import {
+  FunctionTool,
+  InMemorySessionService,
+  LlmAgent,
+  SequentialAgent,
+  type BaseSessionService,
+} from '@google/adk'
+import type { Tool as ToolInfo } from '@ag-ui/core'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callsTool, says, ScriptedLlm, whole, type LlmStep } from '../../test/support/adk/scripted-llm.js'
+import { createClient, idOf, interruptsOf, ofType, resultsIn } from '../../test/support/run-agent.js'
+import type { Agent } from '../agents/index.js'
+import { fromAdk } from './from-adk.js'
+import type { AdkOptions } from './options.js'
+
+const weather = new FunctionTool({
+  name: 'get_weather',
+  description: 'The weather of a city.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }, context) => {
+    context?.state.set('last_city', city)
+    return { temperature: 21 }
+  },
+})
+const pickColor: ToolInfo = {
+  name: 'pick_color',
+  description: 'Lets the user pick a colour.',
+  parameters: { type: 'object', properties: { hint: { type: 'string' } } },
+}
+
+function helper(steps: readonly LlmStep[], options: AdkOptions & { tools?: FunctionTool[] } = {}) {
+  const { tools = [weather], ...rest } = options
+  const llm = new ScriptedLlm(steps)
+  const agent = fromAdk(new LlmAgent({ name: 'helper', description: 'Helps.', model: llm, tools }), rest)
+  return { llm, agent }
+}
+
+describe('an agent of ADK', () => {
+  it('streams a text and keeps the conversation', async () => {
+    const { llm, agent } = helper([says('Hel', 'lo'), says('Again')])
+    const client = createClient(agent)
+    const first = await client.say('Hi')
+    expect(ofType(first.events, 'TEXT_MESSAGE_CONTENT').map(({ delta }) => delta)).toEqual(['Hel', 'lo'])
+    const second = await client.say('And now?')
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Again' })
+    expect(llm.calls[1]).toMatchObject([
+      { role: 'user', parts: [{ text: 'Hi' }] },
+      { role: 'model', parts: [{ text: 'Hello' }] },
+      { role: 'user', parts: [{ text: 'And now?' }] },
+    ])
+  })
+
+  it('calls its own tools and shares their state', async () => {
+    const { agent } = helper([
+      callsTool({ name: 'get_weather', args: { city: 'Oslo' } }),
+      says('It is ', '21'),
+    ])
+    const played = await createClient(agent).say('Weather in Oslo?')
+    expect(ofType(played.events, 'TOOL_CALL_START')).toMatchObject([{ toolCallName: 'get_weather' }])
+    expect(resultsIn(played.events)[0]).toContain('{"temperature":21}')
+    expect(played.outcome).toMatchObject({
+      type: 'completed',
+      text: 'It is 21',
+      state: { last_city: 'Oslo' },
+    })
+  })
+
+  it('leaves the calls of client tools to the client, and goes on with their results', async () => {
+    const { llm, agent } = helper([
+      callsTool({ name: 'pick_color', args: { hint: 'warm' } }),
+      says('Red it is'),
+    ])
+    const client = createClient(agent, [pickColor])
+    const { outcome } = await client.say('Pick one')
+    if (outcome.type !== 'completed') throw new Error(outcome.type)
+    const [call] = outcome.pendingToolCalls
+    expect(call).toMatchObject({ function: { name: 'pick_color', arguments: '{"hint":"warm"}' } })
+    expect(llm.calls).toHaveLength(1)
+    const second = await client.send({
+      messages: [...client.messages, { id: 't1', role: 'tool', toolCallId: call?.id ?? '', content: 'red' }],
+    })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Red it is' })
+    expect(llm.calls[1]).toMatchObject([
+      { parts: [{ text: 'Pick one' }] },
+      { parts: [{ functionCall: { name: 'pick_color' } }] },
+      { parts: [{ functionResponse: { name: 'pick_color', response: { result: 'red' } } }] },
+    ])
+  })
+
+  it('goes on after a restart with sessions in memory: they are made again from the thread', async () => {
+    const before = helper([callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('21 degrees')])
+    const after = helper([says('Still 21')])
+    let agent: Agent = before.agent
+    const client = createClient({ name: 'helper', description: '', run: (ctx) => agent.run(ctx) })
+    await client.say('Weather?')
+    agent = after.agent
+    await client.say('And now?')
+    expect(after.llm.calls[0]).toMatchObject([
+      { role: 'user', parts: [{ text: 'Weather?' }] },
+      { role: 'model', parts: [{ functionCall: { name: 'get_weather', args: { city: 'Oslo' } } }] },
+      { role: 'user', parts: [{ functionResponse: { response: { temperature: 21 } } }] },
+      { role: 'model', parts: [{ text: '21 degrees' }] },
+      { role: 'user', parts: [{ text: 'And now?' }] },
+    ])
+  })
+})
+
+describe('a tool that asks for confirmation', () => {
+  const deletions: string[] = []
+  const remove = new FunctionTool({
+    name: 'remove_file',
+    description: 'Removes a file.',
+    parameters: z.object({ path: z.string() }),
+    requireConfirmation: true,
+    execute: ({ path }) => {
+      deletions.push(path)
+      return { removed: path }
+    },
+  })
+  const steps = [
+    callsTool({ name: 'remove_file', args: { path: '/a' } }, { name: 'get_weather', args: { city: 'X' } }),
+  ]
+
+  it.each([
+    ['in the same process', false],
+    ['after a restart with sessions in memory', true],
+  ])('runs when the person agrees, %s', async (_, restarts) => {
+    deletions.length = 0
+    const tools = [remove, weather]
+    const before = helper([...steps, ...(restarts ? [] : [says('Gone.')])], { tools })
+    const after = helper([says('Gone.')], { tools })
+    let agent: Agent = before.agent
+    const client = createClient({ name: 'helper', description: '', run: (ctx) => agent.run(ctx) })
+    const asked = await client.say('Remove /a')
+    expect(interruptsOf(asked)).toMatchObject([
+      { reason: 'confirmation', metadata: { toolName: 'remove_file' } },
+    ])
+    expect(deletions).toEqual([])
+    // The tool beside it has run: its result is not lost.
+    expect(resultsIn(asked.events)).toHaveLength(1)
+    if (restarts) agent = after.agent
+    const answered = await client.answer({ [idOf(asked)]: { confirmed: true } })
+    expect(deletions).toEqual(['/a'])
+    expect(answered.outcome).toMatchObject({ type: 'completed', text: 'Gone.' })
+    const { llm } = restarts ? after : before
+    expect(llm.calls.at(-1)).toMatchObject([
+      { parts: [{ text: 'Remove /a' }] },
+      { parts: [{ functionCall: { name: 'remove_file' } }, { functionCall: { name: 'get_weather' } }] },
+      {
+        parts: [
+          { functionResponse: { name: 'remove_file', response: { removed: '/a' } } },
+          { functionResponse: { name: 'get_weather', response: { temperature: 21 } } },
+        ],
+      },
+    ])
+  })
+
+  it('does not run when the person walks away', async () => {
+    deletions.length = 0
+    const { agent } = helper([...steps, says('All right.')], { tools: [remove, weather] })
+    const client = createClient(agent)
+    const asked = await client.say('Remove /a')
+    const { outcome } = await client.answer({ [idOf(asked)]: 'cancelled' })
+    expect(outcome).toMatchObject({ type: 'completed', text: 'All right.' })
+    expect(deletions).toEqual([])
+  })
+})
+
+describe('a sequence', () => {
+  it('waits for the client in the middle, and goes on there', async () => {
+    const [a, b, c] = [
+      new ScriptedLlm([says('A done')]),
+      new ScriptedLlm([callsTool({ name: 'pick_color' }), says('B has ', 'red')]),
+      new ScriptedLlm([says('C done')]),
+    ]
+    const root = new SequentialAgent({
+      name: 'line',
+      subAgents: [
+        new LlmAgent({ name: 'a', model: a }),
+        new LlmAgent({ name: 'b', model: b }),
+        new LlmAgent({ name: 'c', model: c }),
+      ],
+    })
+    const client = createClient(fromAdk(root), [pickColor])
+    const { outcome } = await client.say('Go')
+    if (outcome.type !== 'completed') throw new Error(outcome.type)
+    expect([a.calls.length, b.calls.length, c.calls.length]).toEqual([1, 1, 0])
+    const toolCallId = outcome.pendingToolCalls[0]?.id ?? ''
+    const { events } = await client.send({
+      messages: [...client.messages, { id: 't1', role: 'tool', toolCallId, content: '"red"' }],
+    })
+    expect([a.calls.length, b.calls.length, c.calls.length]).toEqual([1, 2, 1])
+    expect(ofType(events, 'SUBAGENT_STARTED').map(({ name }) => name)).toEqual(['b', 'c'])
+  })
+})
+
+describe('the state', () => {
+  it("is the client's before the run, and reaches tools and instructions", async () => {
+    const service: BaseSessionService = new InMemorySessionService()
+    const llm = new ScriptedLlm([says('ok'), says('ok')])
+    const root = new LlmAgent({ name: 'helper', model: llm, instruction: 'The theme is {theme}.' })
+    const client = createClient(fromAdk(root, { sessionService: service }))
+    await client.send({
+      messages: [{ id: 'u1', role: 'user', content: 'Hi' }],
+      state: { theme: 'dark', gone: 1 },
+    })
+    expect(JSON.stringify(llm.requests[0]?.config?.systemInstruction)).toContain('The theme is dark.')
+    await client.send({
+      messages: [...client.messages, { id: 'u2', role: 'user', content: 'Hi' }],
+      state: { theme: 'light' },
+    })
+    const key = { appName: 'helper', userId: 'local', sessionId: client.threadId }
+    expect((await service.getSession(key))?.state).toMatchObject({ theme: 'light', gone: null })
+  })
+})
+
+describe('a failure', () => {
+  it('of the model ends the run with an error, once', async () => {
+    const { agent } = helper([[new Error('no quota')]])
+    const { events, outcome } = await createClient(agent).say('Hi')
+    expect(outcome.type).toBe('failed')
+    expect(ofType(events, 'RUN_ERROR')).toMatchObject([{ code: 'MODEL_ERROR' }])
+  })
+
+  it('with text before it keeps the text', async () => {
+    const { agent } = helper([[whole([{ text: 'cut o' }], { errorCode: 'MAX_TOKENS', errorMessage: '' })]])
+    const { outcome } = await createClient(agent).say('Hi')
+    expect(outcome).toMatchObject({ type: 'completed', text: 'cut o' })
+  })
+})

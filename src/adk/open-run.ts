@@ -1,0 +1,115 @@
+import type { Event, Runner } from '@google/adk'
+import type { RunContext } from '../agents/index.js'
+import type { AgentEvent } from '../protocol/index.js'
+import { responseTo } from './ask/answers.js'
+import type { AdkFrame } from './frame.js'
+import { planSession } from './session/plan-session.js'
+import { openRunSession, type RunSession } from './session/run-session.js'
+import { safeSessions } from './session/safe-service.js'
+import { applyDelta } from './session/state-sync.js'
+import { runnerWith, valueFor, type AdkSetup } from './setup.js'
+import { createRunPlugin, type RunPlugin } from './tools/run-plugin.js'
+import { createTranslator, type Translator } from './translate/translator.js'
+import { createRunTree, type RunTree } from './tree/run-tree.js'
+
+/** All parts of a run. */
+export interface Work {
+  readonly setup: AdkSetup
+  readonly ctx: RunContext
+  readonly runner: Runner
+  readonly session: RunSession
+  readonly tree: RunTree
+  readonly plugin: RunPlugin
+  readonly translator: Translator
+}
+
+/** Puts a run together: a Runner with a plugin, a session and a tree of its own. */
+export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame | undefined): Promise<Work> {
+  const { options } = setup
+  const base = await setup.runnerFor(ctx)
+  const key = await setup.sessions.find(ctx, base)
+  const plugin = createRunPlugin({
+    tools: ctx.clientTools,
+    where: options.clientTools ?? 'auto',
+    root: base.agent,
+    invocationId: () => earlierInvocation(session),
+    instructions: instructionsOf(ctx),
+    newId: ctx.newId,
+    report: ctx.report,
+  })
+  const answers = (events: readonly Event[]) =>
+    (frame?.questions ?? []).map((question) => {
+      const answer = frame?.answers[question.interrupt.id] ?? { status: 'cancelled' }
+      return responseTo(question, answer, [...events, ...(frame?.events ?? [])])
+    })
+  const session: RunSession = await openRunSession({
+    service: safeSessions(base.sessionService),
+    key,
+    plan: ({ events }) =>
+      planSession({
+        events,
+        messages: ctx.messages,
+        answers: answers(events),
+        saved: frame?.events ?? [],
+        rootAuthor: base.agent.name,
+        toModelName: plugin.modelName,
+        runId: ctx.runId,
+        newId: ctx.newId,
+      }),
+    temp: { ag_ui_context: ctx.context, ...(await valueFor(options.tempState, ctx)) },
+    mark: (event) => ({ runId: ctx.runId, ...translator.mark(event) }),
+  })
+  const tree = createRunTree(base.agent, {
+    resumeAt: goingOn(session),
+    iterations: frame?.iterations ?? {},
+  })
+  const translator: Translator = createTranslator({
+    runId: ctx.runId,
+    rootAuthor: base.agent.name,
+    isAgent: (author) => tree.agentNames.has(author),
+    hidesText: (author) => tree.structured.has(author),
+    wireName: plugin.wireName,
+    isClientTool: plugin.isClientTool,
+    predictState: options.predictState ?? [],
+    parentSubagentRunId: ctx.subagentRunId,
+    newId: ctx.newId,
+    changeState: (delta) => stateEvent(ctx, applyDelta(ctx.state, delta)),
+    addUsage: ctx.addUsage,
+    report: ctx.report,
+  })
+  const runner = runnerWith(base, {
+    appName: key.appName,
+    root: tree.root,
+    sessionService: session.service,
+    plugin: plugin.plugin,
+  })
+  return { setup, ctx, runner, session, tree, plugin, translator }
+}
+
+function earlierInvocation({ plan }: RunSession): string | undefined {
+  return plan.news.isDelivered
+    ? plan.keep.findLast(({ author }) => author === 'user')?.invocationId
+    : undefined
+}
+
+/** Where the tree goes on: at the agents whose calls are answered, or at the one that failed in an attempt before. */
+function goingOn({ plan }: RunSession): readonly string[] {
+  if (plan.authors.length > 0 || !plan.news.isDelivered) return plan.authors
+  const last = plan.keep.findLast(({ author }) => author !== 'user')
+  const isAtWork =
+    last?.errorCode !== undefined || last?.content?.parts?.some((part) => part.functionResponse)
+  return last?.author !== undefined && isAtWork === true ? [last.author] : []
+}
+
+/** What the client says to the agent besides messages of the conversation. */
+function instructionsOf({ messages, context }: RunContext): string[] {
+  const told = messages.flatMap(({ role, content }) =>
+    (role === 'system' || role === 'developer') && typeof content === 'string' ? [content] : [],
+  )
+  return [...told, ...context.map(({ description, value }) => `${description}: ${value}`)]
+}
+
+/** Tells the client of a new state, if it is one. */
+export function stateEvent(ctx: RunContext, next: unknown): AgentEvent | undefined {
+  return next === ctx.state ? undefined : ctx.setState(next)
+}

@@ -1,0 +1,132 @@
+import { createEvent, StreamingMode, type Event } from '@google/adk'
+import type { Control, NativeEvents, RunContext } from '../agents/index.js'
+import { isRecord } from '../core/is-record.js'
+import type { AgentEvent } from '../protocol/index.js'
+import { adkError } from './adk-error.js'
+import { questionsOf } from './ask/questions.js'
+import { answered, asking, unanswered, type AdkFrame } from './frame.js'
+import { markedMetadata } from './mark.js'
+import { openRun, stateEvent, type Work } from './open-run.js'
+import { messagesOf, stateOf } from './session/history.js'
+import { applyDelta, deltaToSession } from './session/state-sync.js'
+import { valueFor, type AdkSetup } from './setup.js'
+import type { Translator } from './translate/translator.js'
+
+/** One run of an ADK agent. */
+export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
+  const saved = ctx.takeFrame() as AdkFrame | undefined
+  const frame = saved && answered(saved, ctx.answers)
+  if (frame && unanswered(frame).length > 0) return asking(ctx.address, frame)
+  const work = await openRun(setup, ctx, frame)
+  try {
+    yield* adoptedState(work)
+    yield* translated(work)
+    ctx.signal.throwIfAborted()
+    return yield* end(work)
+  } finally {
+    await work.tree.close()
+  }
+}
+
+/** What the session has and the thread has not: it was made elsewhere. */
+function* adoptedState({ ctx, session }: Work): Generator<AgentEvent> {
+  if (!session.isNew) return
+  const known = new Set(isRecord(ctx.state) ? Object.keys(ctx.state) : [])
+  const own = Object.entries(stateOf(session.session)).filter(([key]) => !known.has(key))
+  const event = stateEvent(ctx, applyDelta(ctx.state, Object.fromEntries(own)))
+  if (event) yield event
+}
+
+/** The events of the Runner, translated, until the run is over or has paused. */
+async function* translated(work: Work): AsyncGenerator<AgentEvent> {
+  const { setup, ctx, runner, session, tree, translator } = work
+  const { userId, id: sessionId } = session.session
+  const { content, isDelivered, mark } = session.plan.news
+  const stateDelta = deltaToSession(ctx.state, session.session.state, session)
+  if (content === undefined || isDelivered) await storeState(work, stateDelta)
+  if (content === undefined) return
+  const runConfig = await valueFor(setup.options.runConfig, ctx)
+  const source = runner.runAsync({
+    ...{ userId, sessionId, newMessage: content, stateDelta, abortSignal: ctx.signal },
+    runConfig: { streamingMode: StreamingMode.SSE, ...runConfig },
+    customMetadata: markedMetadata({ runId: ctx.runId, ...mark }),
+  })
+  let pausedBy: string | undefined
+  for await (const event of source) {
+    // A tree that does not stop by itself has gone on with another agent.
+    if (pausedBy !== undefined && event.author !== pausedBy) break
+    for (const shown of ctx.native ? await seen(ctx.native, event, translator) : translator.translate(event))
+      yield shown
+    if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
+  }
+}
+
+/** The state of the client, where no message takes it along. */
+async function storeState({ ctx, session }: Work, stateDelta: Record<string, unknown>): Promise<void> {
+  if (Object.keys(stateDelta).length === 0) return
+  const event = createEvent({ author: 'user', invocationId: ctx.newId('state'), actions: { stateDelta } })
+  await session.service.appendEvent({ session: session.session, event })
+}
+
+function isPause({ longRunningToolIds }: Event): boolean {
+  return longRunningToolIds !== undefined && longRunningToolIds.length > 0
+}
+
+async function seen(native: NativeEvents, event: Event, translator: Translator): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for (const changed of (await native.change?.(event)) ?? [event]) {
+    const own = await native.translate?.(changed)
+    // Whoever changes events of ADK gives events of ADK.
+    events.push(...(own ?? translator.translate(changed as Event)))
+  }
+  return events
+}
+
+async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
+  const { setup, ctx, session, tree, translator } = work
+  yield* await lostResults(work)
+  yield* translator.finish()
+  if (setup.options.messagesSnapshot === true) yield snapshot(work)
+  const questions = questionsOf(translator.requests, ctx)
+  if (questions.length > 0)
+    return asking(ctx.address, {
+      questions,
+      answers: {},
+      events: plain(session.events),
+      iterations: tree.iterations(),
+    })
+  if (translator.error) throw adkError(translator.error)
+  const { output, pendingCalls } = translator
+  return {
+    type: 'done',
+    ...(output === undefined ? {} : { result: output }),
+    ...(pendingCalls.length === 0 ? {} : { pendingToolCallIds: pendingCalls.map(({ id }) => id) }),
+  }
+}
+
+/** ADK puts objects of its own into events. */
+function plain(events: readonly Event[]): readonly Event[] {
+  return JSON.parse(JSON.stringify(events)) as Event[]
+}
+
+/** Results that ADK drops because another call of the turn asks for confirmation: they are shown and stored here. */
+async function lostResults({ session, plugin, translator }: Work): Promise<readonly AgentEvent[]> {
+  const shown: AgentEvent[] = []
+  for (const { author = '', invocationId, content } of [...session.events]) {
+    const callIds = (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? [])
+    const lost = plugin.takeLostResults(callIds)
+    if (lost.length === 0) continue
+    const parts = lost.map((functionResponse) => ({ functionResponse }))
+    const event = createEvent({ author, invocationId, content: { role: 'user', parts } })
+    await session.service.appendEvent({ session: session.session, event })
+    shown.push(...translator.translate(event))
+  }
+  return shown
+}
+
+/** The conversation as clients have it, with what this run has added. */
+function snapshot({ ctx, session }: Work): AgentEvent {
+  const known = new Set(ctx.messages.map(({ id }) => id))
+  const added = messagesOf(session.events).filter(({ id }) => !known.has(id))
+  return { type: 'MESSAGES_SNAPSHOT', messages: [...ctx.messages, ...added] }
+}

@@ -1,0 +1,165 @@
+import type { Event } from '@google/adk'
+import { describe, expect, it } from 'vitest'
+import type { Part } from '../adk-types.js'
+import type { Mark } from '../mark.js'
+import { messagesOf, stateOf } from './history.js'
+import { newEvent } from './import-messages.js'
+
+/** An event of another writer, or of ours when it has a mark. */
+function event(id: string, author: string, parts: readonly Part[], mark?: Mark): Event {
+  const content = { role: 'any', parts: [...parts] }
+  const made = newEvent({ newId: () => id }, { invocationId: `i-${id}`, author, content, mark: mark ?? {} })
+  return mark ? made : { ...made, customMetadata: {} }
+}
+
+const root = { rootAuthor: 'root' }
+const call = (id: string, name = 'look'): Part => ({ functionCall: { id, name, args: { a: 1 } } })
+
+describe('the messages of a session of another writer', () => {
+  it('have ids made of those of the events, the same at every reading', () => {
+    const events = [
+      event('e1', 'user', [{ text: 'Hi' }]),
+      event('e2', 'root', [
+        { text: 'Hmm', thought: true, thoughtSignature: 'c2ln' },
+        { text: 'Let ' },
+        { text: 'me see.' },
+        call('c1'),
+      ]),
+      event('e3', 'root', [{ functionResponse: { id: 'c1', name: 'look', response: { found: [1] } } }]),
+      event('e4', 'helper', [{ text: 'Done' }]),
+    ]
+    const toolCalls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }]
+    const messages = [
+      { id: 'e1', role: 'user', content: 'Hi' },
+      { id: 'e2-reasoning', role: 'reasoning', content: 'Hmm', encryptedValue: 'c2ln' },
+      { id: 'e2', role: 'assistant', content: 'Let me see.', toolCalls },
+      { id: 'e3-c1', role: 'tool', toolCallId: 'c1', content: '{"found":[1]}' },
+      { id: 'e4', role: 'assistant', name: 'helper', content: 'Done' },
+    ]
+    expect(messagesOf(events, root)).toEqual(messages)
+    expect(messagesOf(structuredClone(events), root)).toEqual(messages)
+  })
+
+  it('keep attachments', () => {
+    const parts: Part[] = [
+      { text: 'See' },
+      { inlineData: { data: 'AAAA', mimeType: 'image/png', displayName: 'a.png' } },
+      { fileData: { fileUri: 'gs://b/c.pdf', mimeType: 'application/pdf' } },
+      { fileData: { fileUri: 'https://d/e' } },
+    ]
+    expect(messagesOf([event('e', 'user', parts)])).toEqual([
+      {
+        id: 'e',
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          {
+            type: 'image',
+            source: { type: 'data', value: 'AAAA', mimeType: 'image/png' },
+            metadata: { filename: 'a.png' },
+          },
+          { type: 'document', source: { type: 'url', value: 'gs://b/c.pdf', mimeType: 'application/pdf' } },
+          { type: 'document', source: { type: 'url', value: 'https://d/e' } },
+        ],
+      },
+    ])
+  })
+
+  it('include results that a user gave, as text where they are text', () => {
+    const responses = [
+      { result: 'red' },
+      { error: 'none left' },
+      { result: 'a', more: 1 },
+      { result: { b: 1 } },
+    ]
+    const parts = responses.map((response, n) => ({
+      functionResponse: { id: `c${n}`, name: 'pick', response },
+    }))
+    expect(messagesOf([event('e', 'user', [...parts, { text: 'There' }])])).toEqual([
+      { id: 'e', role: 'user', content: 'There' },
+      { id: 'e-c0', role: 'tool', toolCallId: 'c0', content: 'red' },
+      { id: 'e-c1', role: 'tool', toolCallId: 'c1', content: 'none left', error: 'none left' },
+      { id: 'e-c2', role: 'tool', toolCallId: 'c2', content: '{"result":"a","more":1}' },
+      { id: 'e-c3', role: 'tool', toolCallId: 'c3', content: '{"result":{"b":1}}' },
+    ])
+  })
+
+  it('are not what is partial, empty, a question of ADK, or a summary', () => {
+    const question = { functionCall: { id: 'q', name: 'adk_request_credential', args: { secret: 's' } } }
+    const answer = {
+      functionResponse: { id: 'q', name: 'adk_request_credential', response: { secret: 's' } },
+    }
+    const events = [
+      { ...event('e1', 'root', [{ text: 'Hal' }]), partial: true },
+      { ...event('e2', 'root', []), errorCode: '503' },
+      event('e3', 'root', [question]),
+      event('e4', 'user', [answer]),
+      { ...event('e5', 'system', [{ text: 'All of it' }]), isCompacted: true },
+      event('e6', 'root', [{ text: '' }]),
+    ]
+    expect(messagesOf(events)).toEqual([])
+  })
+
+  it('have the names of tools that clients know', () => {
+    const [message] = messagesOf([event('e', 'root', [call('c', 'app_look')])], {
+      toWireName: (name) => name.slice(4),
+    })
+    expect(message).toMatchObject({ id: 'c', toolCalls: [{ function: { name: 'look' } }] })
+  })
+})
+
+describe('the messages of a session of ours', () => {
+  it('have the ids that clients know', () => {
+    const events = [
+      event(
+        'e1',
+        'user',
+        [
+          { text: 'a' },
+          { text: 'b' },
+          { inlineData: { data: 'AAAA', mimeType: 'audio/wav' } },
+          { text: '[late]' },
+        ],
+        {
+          messageIds: ['u1', 'u2'],
+          partCounts: [1, 2],
+        },
+      ),
+      event('e2', 'root', [{ text: 'Hm', thought: true }, { text: 'one' }, call('c1'), { text: 'two' }], {
+        messageIds: ['m1', 'm2'],
+        reasoningIds: ['t1'],
+      }),
+      event('e3', 'root', [call('c2'), call('c3')], { runId: 'r' }),
+    ]
+    expect(messagesOf(events, root)).toMatchObject([
+      { id: 'u1', content: 'a' },
+      { id: 'u2', content: [{ type: 'text', text: 'b' }, { type: 'audio' }] },
+      { id: 't1', role: 'reasoning' },
+      { id: 'm1', content: 'one', toolCalls: [{ id: 'c1' }] },
+      { id: 'm2', content: 'two' },
+      { id: 'c2', toolCalls: [{ id: 'c2' }, { id: 'c3' }] },
+    ])
+  })
+
+  it('are not what no client was shown, nor what was cut off', () => {
+    const events = [
+      event('e1', 'root', [{ text: '{"structured":1}' }, { text: 'why', thought: true }], { runId: 'r' }),
+      event('e2', 'user', [{ text: 'Old' }], { messageIds: ['u1'] }),
+      event('e3', 'user', [], { cut: ['e2'] }),
+    ]
+    expect(messagesOf(events)).toEqual([])
+  })
+})
+
+it('shows the state of the conversation alone', () => {
+  const state = {
+    a: 1,
+    gone: null,
+    undone: undefined,
+    'app:a': 1,
+    'user:a': 1,
+    'temp:a': 1,
+    millrace_thread_id: 't',
+  }
+  expect(stateOf({ state })).toEqual({ a: 1 })
+})

@@ -1,0 +1,326 @@
+import type { Message } from '@ag-ui/core'
+import {
+  AgentTool,
+  BaseSessionService,
+  createEvent,
+  FunctionTool,
+  InMemorySessionService,
+  LlmAgent,
+  LogLevel,
+  Runner,
+  setLogLevel,
+  StreamingMode,
+  Workflow,
+  type BaseTool,
+  type Event,
+  type Session,
+} from '@google/adk'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { callsTool, says, ScriptedLlm, type LlmStep } from '../../../test/support/adk/scripted-llm.js'
+import { manualClock } from '../../core/clock.js'
+import { markOf } from '../mark.js'
+import { messagesOf } from './history.js'
+import { planSession, type PlanInput } from './plan-session.js'
+import { openRunSession, type RunSession, type RunSessionOptions } from './run-session.js'
+import { safeSessions } from './safe-service.js'
+
+setLogLevel(LogLevel.ERROR)
+
+const key = { appName: 'app', userId: 'ann', sessionId: 'thread' }
+
+interface Setup {
+  readonly service?: BaseSessionService
+  readonly messages: readonly Message[]
+  readonly plan?: Partial<PlanInput>
+  readonly run?: Partial<RunSessionOptions>
+}
+
+function open({ service = new InMemorySessionService(), messages, plan, run }: Setup): Promise<RunSession> {
+  let count = 0
+  return openRunSession({
+    service: safeSessions(service),
+    key,
+    plan: ({ events }) =>
+      planSession({
+        events,
+        messages,
+        answers: [],
+        saved: [],
+        rootAuthor: 'root',
+        toModelName: (name) => name,
+        ...plan,
+      }),
+    temp: {},
+    mark: ({ author, content }) => {
+      const isText = author !== 'user' && content?.parts?.some(({ text }) => text)
+      return { runId: 'run', ...(isText ? { messageIds: [`answer-${++count}-${messages.length}`] } : {}) }
+    },
+    ...run,
+  })
+}
+
+interface Going {
+  readonly steps: readonly LlmStep[]
+  readonly tools?: readonly BaseTool[]
+  readonly stateDelta?: Record<string, unknown>
+  readonly agent?: Runner['agent']
+}
+
+async function go(session: RunSession, { steps, tools = [], stateDelta, agent }: Going) {
+  const llm = new ScriptedLlm(steps)
+  const runner = new Runner({
+    appName: key.appName,
+    agent: agent ?? new LlmAgent({ name: 'root', model: llm, tools: [...tools] }),
+    sessionService: session.service,
+  })
+  const events: Event[] = []
+  const { content: newMessage } = session.plan.news
+  if (!newMessage) throw new Error('There is nothing to do.')
+  const request = { ...key, newMessage, runConfig: { streamingMode: StreamingMode.SSE } }
+  for await (const event of runner.runAsync({ ...request, ...(stateDelta ? { stateDelta } : {}) }))
+    events.push(event)
+  return { llm, events }
+}
+
+async function stored(service: BaseSessionService): Promise<Session> {
+  const session = await service.getSession(key)
+  if (!session) throw new Error('There is no session.')
+  return session
+}
+
+const user = (id: string, content = id): Message => ({ id, role: 'user', content })
+const assistant = (id: string, content: string): Message => ({ id, role: 'assistant', content })
+
+describe('the session of a run', () => {
+  it('keeps a conversation with tool calls in the service of the team, marked', async () => {
+    const service = new InMemorySessionService()
+    const session = await open({ service, messages: [user('u1', 'Weather?')] })
+    expect(session.service).toBeInstanceOf(BaseSessionService)
+    const weather = new FunctionTool({
+      name: 'weather',
+      description: 'weather',
+      parameters: z.object({}),
+      execute: (_, context) => {
+        context?.state.set('asked', true)
+        return { degrees: 21 }
+      },
+    })
+    const { llm } = await go(session, {
+      steps: [callsTool({ name: 'weather', id: 'c1' }), says('It is ', '21.')],
+      tools: [weather],
+      stateDelta: { city: 'Oslo' },
+    })
+    const { events, state } = await stored(service)
+    expect(llm.calls[1]?.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
+    expect(events.map(({ author }) => author)).toEqual(['user', 'root', 'root', 'root'])
+    expect(events.map((event) => markOf(event).runId)).toEqual(['run', 'run', 'run', 'run'])
+    expect(markOf(events[0] ?? {}).messageIds).toEqual(['u1'])
+    expect(session.events.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
+    expect(state).toEqual({ city: 'Oslo', asked: true })
+    expect(session.session.state).toEqual({ city: 'Oslo', asked: true })
+    expect(messagesOf(events, { rootAuthor: 'root' })).toMatchObject([
+      { id: 'u1', content: 'Weather?' },
+      { id: 'c1', toolCalls: [{ id: 'c1' }] },
+      { toolCallId: 'c1', content: '{"degrees":21}' },
+      { id: 'answer-1-1', content: 'It is 21.' },
+    ])
+  })
+
+  it('is loaded once, and the Runner works on it without a copy', async () => {
+    const loads: string[] = []
+    class Counting extends InMemorySessionService {
+      override getSession(request: Parameters<InMemorySessionService['getSession']>[0]) {
+        loads.push(request.sessionId)
+        return super.getSession(request)
+      }
+    }
+    const service = new Counting()
+    await service.createSession(key)
+    const session = await open({ service, messages: [user('u1')] })
+    await go(session, { steps: [says('Hello')] })
+    expect(loads).toEqual(['thread'])
+    expect(await session.service.getSession(key)).toBe(session.session)
+  })
+
+  it('brings in what the thread has and the session lost, and tells the model about all of it', async () => {
+    const messages = [user('u1', 'I am Ann.'), assistant('a1', 'Hello Ann.'), user('u2', 'Who am I?')]
+    const service = new InMemorySessionService()
+    const session = await open({ service, messages })
+    const { llm } = await go(session, { steps: [says('Ann.')] })
+    const texts = llm.calls[0]?.map(({ parts }) => parts?.map(({ text }) => text).join(''))
+    expect(texts).toEqual(['I am Ann.', 'Hello Ann.', 'Who am I?'])
+    expect(messagesOf((await stored(service)).events, { rootAuthor: 'root' }).slice(0, 3)).toEqual(messages)
+  })
+
+  it('hides what was cut off from the model and from the history, and deletes nothing', async () => {
+    const service = new InMemorySessionService()
+    await go(await open({ service, messages: [user('u1', 'One')] }), { steps: [says('1')] })
+    const session = await open({ service, messages: [user('u2', 'Two')] })
+    const { llm } = await go(session, { steps: [says('2')] })
+    expect(llm.calls[0]).toEqual([{ role: 'user', parts: [{ text: 'Two' }] }])
+    const { events } = await stored(service)
+    expect(events).toHaveLength(5)
+    expect(events.every(({ invocationId }) => invocationId !== '')).toBe(true)
+    expect(messagesOf(events).map(({ content }) => content)).toEqual(['Two', '2'])
+    const again = await open({
+      service,
+      messages: [user('u2', 'Two'), assistant('answer-1-1', '2'), user('u3')],
+    })
+    expect(again.plan).toMatchObject({ cut: [], add: [] })
+  })
+
+  it('gives times that only go up, from the clock for what it writes itself', async () => {
+    const service = new InMemorySessionService()
+    const messages = [user('u1'), assistant('a1', 'A'), user('u2')]
+    const session = await open({ service, messages, run: { clock: manualClock(5_000) } })
+    const at = (timestamp: number): Event => createEvent({ author: 'root', invocationId: 'i', timestamp })
+    for (const time of [4_000, 9_000, 9_000, 9_000.5, 10]) {
+      await session.service.appendEvent({ session: session.session, event: at(time) })
+    }
+    const times = (await stored(service)).events.map(({ timestamp }) => timestamp)
+    expect(times).toEqual([5_000, 5_001, 5_002, 9_000, 9_001, 9_002, 9_003])
+  })
+
+  it('stores nothing of what is partial', async () => {
+    const service = new InMemorySessionService()
+    const session = await open({ service, messages: [user('u1')] })
+    await go(session, { steps: [says('a', 'b', 'c')] })
+    expect(session.events).toHaveLength(2)
+    expect(session.session.events).toHaveLength(2)
+  })
+})
+
+describe('values of one run', () => {
+  it('are seen by tools, with those that tools add, and stored nowhere', async () => {
+    const seen: unknown[] = []
+    const look = new FunctionTool({
+      name: 'look',
+      description: 'look',
+      parameters: z.object({}),
+      execute: (_, context) => {
+        seen.push(context?.state.get('temp:token'), context?.state.get('temp:mine'))
+        context?.state.set('temp:mine', 'added')
+        return {}
+      },
+    })
+    const service = new InMemorySessionService()
+    const session = await open({
+      service,
+      messages: [user('u1')],
+      run: { temp: { token: 't', 'temp:other': 'o' } },
+    })
+    const steps = [callsTool({ name: 'look' }), callsTool({ name: 'look' }), says('Done')]
+    const { events } = await go(session, { steps, tools: [look] })
+    expect(seen).toEqual(['t', undefined, 't', 'added'])
+    expect(session.session.state).toEqual({ 'temp:token': 't', 'temp:other': 'o', 'temp:mine': 'added' })
+    expect(JSON.stringify([await stored(service), events])).not.toContain('temp:')
+  })
+
+  it('do not let what is kept for a user be changed under other sessions', async () => {
+    const service = new InMemorySessionService()
+    const other = await service.createSession({ ...key, sessionId: 'other' })
+    const first = await open({ service, messages: [user('u1')] })
+    await go(first, { steps: [says('A')], stateDelta: { 'user:list': ['a'], 'app:list': ['a'] } })
+    const session = await open({ service, messages: [user('u1'), assistant('answer-1-1', 'A'), user('u2')] })
+    for (const name of ['user:list', 'app:list']) (session.session.state[name] as string[]).push('b')
+    const { state } = (await service.getSession({ ...key, sessionId: other.id })) ?? {}
+    expect(state).toEqual({ 'user:list': ['a'], 'app:list': ['a'] })
+  })
+})
+
+describe('an attempt that failed', () => {
+  it('is gone on with: the message is stored once, tools are not run again', async () => {
+    const service = new InMemorySessionService()
+    let runs = 0
+    const count = new FunctionTool({
+      name: 'count',
+      description: 'c',
+      parameters: z.object({}),
+      execute: () => ({ runs: ++runs }),
+    })
+    const first = await open({ service, messages: [user('u1', 'Count')] })
+    await go(first, {
+      steps: [callsTool({ name: 'count', id: 'c1' }), [new Error('overloaded')]],
+      tools: [count],
+    })
+    const second = await open({ service, messages: [user('u1', 'Count')], plan: { runId: 'run' } })
+    expect(second.plan.news).toMatchObject({ isDelivered: true, messageIds: ['u1'] })
+    const { llm } = await go(second, { steps: [says('Once')], tools: [count], stateDelta: { tries: 2 } })
+    expect(llm.calls[0]?.flatMap(({ parts }) => parts?.map((part) => Object.keys(part)[0]))).toEqual([
+      'text',
+      'functionCall',
+      'functionResponse',
+    ])
+    expect(runs).toBe(1)
+    const { events, state } = await stored(service)
+    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Count')])
+    expect(state).toEqual({ tries: 2 })
+    expect(second.session.state).toEqual({ tries: 2 })
+    expect(second.session.events.every(({ content, errorCode }) => content ?? errorCode)).toBe(true)
+  })
+})
+
+describe('other sessions', () => {
+  it('of an agent that is a tool end with the run', async () => {
+    const service = new InMemorySessionService()
+    const inner = new LlmAgent({
+      name: 'inner',
+      description: 'i',
+      model: new ScriptedLlm([says('from inside')]),
+    })
+    const session = await open({ service, messages: [user('u1')] })
+    const steps = [callsTool({ name: 'inner', args: { request: 'go' } }), says('Done')]
+    const { llm } = await go(session, { steps, tools: [new AgentTool({ agent: inner })] })
+    expect(JSON.stringify(llm.calls[1])).toContain('from inside')
+    expect((await service.listSessions({ appName: 'inner' })).sessions).toEqual([])
+    expect((await service.listSessions({ appName: 'app' })).sessions).toHaveLength(1)
+  })
+
+  it('do not become the session of the run', async () => {
+    const session = await open({ messages: [user('u1')] })
+    expect(await session.service.getSession({ ...key, userId: 'bob' })).toBeUndefined()
+    expect(await session.service.createSession({ ...key, appName: 'else' })).not.toBe(session.session)
+    expect(await session.service.createSession(key)).toBe(session.session)
+  })
+})
+
+describe('a workflow', () => {
+  it('gives its nodes what the one before returned, which is no message of the user', async () => {
+    const llm = new ScriptedLlm([says('draft'), says('final')])
+    const edges = [
+      ['START', new LlmAgent({ name: 'writer', model: llm }), new LlmAgent({ name: 'editor', model: llm })],
+    ]
+    const agent = new Workflow({ name: 'root', edges: edges as never })
+    const service = new InMemorySessionService()
+    const session = await open({ service, messages: [user('u1', 'Write')] })
+    await go(session, { steps: [], agent })
+    const { events } = await stored(service)
+    expect(events.filter(({ author }) => author === 'user').length).toBeGreaterThan(1)
+    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Write')])
+    const unmarked = events.map(({ customMetadata: _, ...event }) => event)
+    expect(messagesOf(unmarked).filter(({ role }) => role === 'user')).toHaveLength(1)
+  })
+})
+
+describe('a service that fails', () => {
+  class Failing extends InMemorySessionService {
+    left = 1
+    override appendEvent(request: Parameters<InMemorySessionService['appendEvent']>[0]) {
+      if (this.left-- > 0) return super.appendEvent(request)
+      return Promise.reject(new Error('disk full'))
+    }
+  }
+
+  it('ends the run, and what was not stored is not seen', async () => {
+    const session = await open({ service: new Failing(), messages: [user('u1')] })
+    await expect(go(session, { steps: [says('A')] })).rejects.toThrow('disk full')
+    expect(session.events).toHaveLength(1)
+    expect(session.session.events).toHaveLength(1)
+  })
+
+  it('lets no run begin when the session cannot be made ready', async () => {
+    const messages = [user('u1'), assistant('a1', 'A'), user('u2')]
+    await expect(open({ service: new Failing(), messages })).rejects.toThrow('disk full')
+  })
+})

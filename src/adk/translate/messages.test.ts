@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { brief } from '../../../test/support/brief.js'
+import {
+  adkEvent,
+  pieceOf,
+  responseOf,
+  translateEvents,
+  wholeOf,
+} from '../../../test/support/adk/translate-events.js'
+
+const call = (id: string, name = 'tool') => ({ functionCall: { id, name, args: {} } })
+
+describe('text', () => {
+  test('comes from the pieces; the whole only ends it', () => {
+    const { batches, marks } = translateEvents([pieceOf('Hel'), pieceOf('lo'), wholeOf('Hello')])
+    expect(batches.map((batch) => batch.map(brief))).toEqual([
+      ['TEXT_MESSAGE_START message-1', 'TEXT_MESSAGE_CONTENT message-1 "Hel"'],
+      ['TEXT_MESSAGE_CONTENT message-1 "lo"'],
+      ['TEXT_MESSAGE_END message-1'],
+      [],
+    ])
+    expect(marks).toEqual([{ runId: 'run', messageIds: ['message-1'] }])
+  })
+
+  test('comes from the whole when there were no pieces, under the id it was marked with', () => {
+    const { messages, marks } = translateEvents([wholeOf('Hello')])
+    expect(messages).toEqual([{ id: 'message-1', role: 'assistant', content: 'Hello' }])
+    expect(marks).toEqual([{ runId: 'run', messageIds: ['message-1'] }])
+  })
+
+  test('of several answers is several messages', () => {
+    const { messages } = translateEvents([
+      pieceOf('Let me '),
+      pieceOf('check.'),
+      wholeOf('Let me check.'),
+      wholeOf([call('c1')]),
+      responseOf('c1', { temp: 21 }),
+      pieceOf('It is 21.'),
+      wholeOf('It is 21.'),
+    ])
+    expect(messages.map(({ role, content }) => [role, content])).toEqual([
+      ['assistant', 'Let me check.'],
+      ['tool', '{"temp":21}'],
+      ['assistant', 'It is 21.'],
+    ])
+    expect(messages[0]).toMatchObject({ toolCalls: [{ id: 'c1' }] })
+  })
+
+  test('and a call in one event: the text comes first', () => {
+    const { loose } = translateEvents([wholeOf([call('c1'), { text: 'I look.' }])])
+    expect(loose.map(({ type }) => type)).toEqual([
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'TOOL_CALL_START',
+      'TOOL_CALL_ARGS',
+      'TOOL_CALL_END',
+    ])
+  })
+
+  test('that the whole has more of is completed', () => {
+    const { messages, problems } = translateEvents([pieceOf('Hel'), wholeOf('Hello!')])
+    expect(messages).toMatchObject([{ id: 'message-1', content: 'Hello!' }])
+    expect(problems).toEqual([])
+  })
+
+  test('that differs from the whole stays as it was streamed, and this is reported', () => {
+    const { messages, problems } = translateEvents([pieceOf('Secret'), wholeOf('[removed]')])
+    expect(messages).toMatchObject([{ content: 'Secret' }])
+    expect(problems).toEqual([expect.stringContaining("'root' streamed one text and then gave another")])
+  })
+
+  test('is never an empty delta, but may be white space', () => {
+    const { loose } = translateEvents([pieceOf(''), pieceOf(' '), pieceOf('\n'), wholeOf(' \n')])
+    expect(loose.flatMap((event) => ('delta' in event ? [event.delta] : []))).toEqual([' ', '\n'])
+    expect(translateEvents([pieceOf(''), wholeOf('')]).loose).toEqual([])
+  })
+
+  test('in pieces that repeat all before them is sent once', () => {
+    const { messages } = translateEvents([
+      pieceOf('The'),
+      pieceOf('The quick'),
+      pieceOf('The quick fox'),
+      wholeOf('The quick fox'),
+    ])
+    expect(messages).toMatchObject([{ content: 'The quick fox' }])
+  })
+
+  test('that was streamed and has no whole ends with the run', () => {
+    const { batches } = translateEvents([pieceOf('ha'), pieceOf('haha')])
+    expect(batches.at(-1)?.map(brief)).toEqual([
+      'TEXT_MESSAGE_CONTENT message-1 "haha"',
+      'TEXT_MESSAGE_END message-1',
+    ])
+  })
+
+  test('of siblings interleaves and stays apart', () => {
+    const a = { author: 'A', branch: 'par.A' }
+    const b = { author: 'B', branch: 'par.B' }
+    const { messages } = translateEvents([
+      pieceOf('a1', a),
+      pieceOf('b1', b),
+      pieceOf('a2', a),
+      wholeOf('a1a2', a),
+      pieceOf('b2', b),
+      wholeOf('b1b2', b),
+    ])
+    expect(messages).toMatchObject([
+      { name: 'A', content: 'a1a2' },
+      { name: 'B', content: 'b1b2' },
+    ])
+  })
+
+  test('of a user event is nothing: it is in the thread', () => {
+    const { loose, marks } = translateEvents([wholeOf('Hi', { author: 'user' })])
+    expect([loose, marks]).toEqual([[], [{ runId: 'run' }]])
+  })
+
+  test('that a plugin answers in the place of the agent is the run’s own', () => {
+    const { loose } = translateEvents([wholeOf('No.', { author: 'model' })])
+    expect(loose[0]).toEqual({ type: 'TEXT_MESSAGE_START', messageId: 'message-1', role: 'assistant' })
+  })
+
+  test('of an event without actions is text', () => {
+    const { actions: _actions, ...rest } = wholeOf('Hi')
+    expect(translateEvents([rest as never]).messages).toMatchObject([{ content: 'Hi' }])
+  })
+})
+
+describe('reasoning', () => {
+  const thought = (text: string, more = {}) => ({ text, thought: true, ...more })
+  const think = (text: string, more = {}) =>
+    adkEvent({ partial: true, content: { role: 'model', parts: [thought(text, more)] } })
+
+  test('is streamed, ends before the text begins, and is not repeated by the whole', () => {
+    const { loose, marks, messages } = translateEvents([
+      think('I should'),
+      think(' greet.'),
+      pieceOf('Hi'),
+      wholeOf([thought('I should greet.'), { text: 'Hi' }]),
+    ])
+    expect(loose.map(brief)).toEqual([
+      'REASONING_MESSAGE_START reasoning-1',
+      'REASONING_MESSAGE_CONTENT reasoning-1 "I should"',
+      'REASONING_MESSAGE_CONTENT reasoning-1 " greet."',
+      'REASONING_MESSAGE_END reasoning-1',
+      'TEXT_MESSAGE_START message-1',
+      'TEXT_MESSAGE_CONTENT message-1 "Hi"',
+      'TEXT_MESSAGE_END message-1',
+    ])
+    expect(marks).toEqual([{ runId: 'run', messageIds: ['message-1'], reasoningIds: ['reasoning-1'] }])
+    expect(messages.map(({ role }) => role)).toEqual(['reasoning', 'assistant'])
+  })
+
+  test('of an answer that was not streamed comes before its text, signed', () => {
+    const { loose } = translateEvents([
+      wholeOf([thought('Hm.', { thoughtSignature: 's1' }), { text: 'Hi', thoughtSignature: 's2' }]),
+    ])
+    expect(loose.map(brief)).toEqual([
+      'REASONING_MESSAGE_START reasoning-1',
+      'REASONING_MESSAGE_CONTENT reasoning-1 "Hm."',
+      'REASONING_MESSAGE_END reasoning-1',
+      'REASONING_ENCRYPTED_VALUE reasoning-1',
+      'TEXT_MESSAGE_START message-1',
+      'TEXT_MESSAGE_CONTENT message-1 "Hi"',
+      'TEXT_MESSAGE_END message-1',
+      'REASONING_ENCRYPTED_VALUE message-1',
+    ])
+    expect(loose[3]).toMatchObject({ subtype: 'message', encryptedValue: 's1' })
+  })
+
+  test('that alternates with text is several messages; the whole has them joined', () => {
+    const { messages, marks, problems } = translateEvents([
+      think('r1'),
+      pieceOf('t1'),
+      think('r2'),
+      pieceOf('t2'),
+      wholeOf([thought('r1r2'), { text: 't1t2' }]),
+    ])
+    expect(messages.map(({ content }) => content)).toEqual(['r1', 't1', 'r2', 't2'])
+    expect(marks[0]).toMatchObject({
+      messageIds: ['message-1', 'message-2'],
+      reasoningIds: ['reasoning-1', 'reasoning-2'],
+    })
+    expect(problems).toEqual([])
+  })
+
+  test('that the whole has more of goes on in its message', () => {
+    const { messages, loose } = translateEvents([
+      think('r1'),
+      pieceOf('t1'),
+      wholeOf([thought('r1 and more'), { text: 't1' }]),
+    ])
+    expect(messages.map(({ id, content }) => [id, content])).toEqual([
+      ['reasoning-1', 'r1 and more'],
+      ['message-1', 't1'],
+    ])
+    expect(loose.slice(-3).map(brief)).toEqual([
+      'TEXT_MESSAGE_END message-1',
+      'REASONING_MESSAGE_CONTENT reasoning-1 " and more"',
+      'REASONING_MESSAGE_END reasoning-1',
+    ])
+  })
+
+  test('is signed once, also when the whole has the signature again', () => {
+    const { loose } = translateEvents([
+      think('r1'),
+      think('', { thoughtSignature: 's1' }),
+      pieceOf('t1'),
+      wholeOf([thought('r1', { thoughtSignature: 's1' }), { text: 't1' }]),
+    ])
+    const values = loose.filter(({ type }) => type === 'REASONING_ENCRYPTED_VALUE')
+    expect(values).toMatchObject([{ entityId: 'reasoning-1', encryptedValue: 's1' }])
+  })
+
+  test('between a text and a call: the call is not of the text any more', () => {
+    const { messages } = translateEvents([pieceOf('t1'), think('r1'), wholeOf([call('c1')])])
+    expect(messages.map(({ role, toolCalls }) => [role, toolCalls !== undefined])).toEqual([
+      ['assistant', false],
+      ['reasoning', false],
+      ['assistant', true],
+    ])
+  })
+
+  test('that is only signed is an empty message', () => {
+    const { messages } = translateEvents([
+      wholeOf([{ text: '', thought: true, thoughtSignature: 's1' }, { text: 'Hi' }]),
+    ])
+    expect(messages).toMatchObject([{ role: 'reasoning', encryptedValue: 's1' }, { content: 'Hi' }])
+  })
+
+  test('of an agent with an output schema is sent, its text is data', () => {
+    const { messages, translator, marks } = translateEvents(
+      [think('Hm.'), pieceOf('{"a":'), pieceOf('1}'), wholeOf([thought('Hm.'), { text: '{"a":1}' }])],
+      { hidesText: () => true },
+    )
+    expect(messages).toMatchObject([{ role: 'reasoning', content: 'Hm.' }])
+    expect(translator.output).toEqual({ a: 1 })
+    expect(marks).toEqual([{ runId: 'run', reasoningIds: ['reasoning-1'] }])
+  })
+})
+
+test('what an agent with an output schema writes is its output even when it is no JSON', () => {
+  const { translator, loose } = translateEvents([wholeOf('sorry')], { hidesText: () => true })
+  expect([translator.output, loose]).toEqual(['sorry', []])
+})

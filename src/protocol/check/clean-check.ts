@@ -1,0 +1,72 @@
+import { isRecord } from '../../core/is-record.js'
+import type { Shape } from './schema-shape.js'
+
+type Check = (value: unknown) => boolean
+
+/**
+ * Whether a value is what a schema describes, member for member, so that there is nothing to say about it and nothing to
+ * change. Made once for each schema, since long histories are looked at with every request.
+ */
+export function toCleanCheck(shape: Shape): Check {
+  switch (shape.kind) {
+    case 'object':
+      return shape.isClean
+    case 'array': {
+      const isClean = toCleanCheck(shape.element)
+      return (value) => Array.isArray(value) && value.every(isClean)
+    }
+    case 'tagged': {
+      const { tag } = shape
+      const arms = new Map([...shape.arms].map(([name, arm]) => [name, toCleanCheck(arm)]))
+      return (value) => isRecord(value) && arms.get(value[tag])?.(value) === true
+    }
+    case 'either': {
+      const arms = shape.arms.map((arm) => ({ fits: toFit(arm), isClean: toCleanCheck(arm) }))
+      return (value) => arms.find(({ fits }) => fits(value))?.isClean(value) === true
+    }
+    case 'leaf':
+      return shape.check
+  }
+}
+
+/** The same for the members of an object. None may be unknown, null or undefined, and none that must be there absent. */
+export function toMembersCheck(
+  members: readonly { readonly key: string; readonly shape: Shape; readonly optional: boolean }[],
+): Check {
+  const checks = new Map(
+    members.map(({ key, shape, optional }) => [
+      key,
+      { isClean: toCleanCheck(shape), counts: optional ? 0 : 1 },
+    ]),
+  )
+  const required = members.filter(({ optional }) => !optional).length
+  return (value) => {
+    if (!isRecord(value)) return false
+    let found = 0
+    for (const key of Object.keys(value)) {
+      const member = value[key]
+      const check = checks.get(key)
+      if (check === undefined || member === undefined || member === null || !check.isClean(member))
+        return false
+      found += check.counts
+    }
+    return found === required
+  }
+}
+
+/** Whether a value is of the kind that a schema describes, whatever is in it. */
+export function toFit(shape: Shape): Check {
+  switch (shape.kind) {
+    case 'array':
+      return Array.isArray
+    case 'object':
+    case 'tagged':
+      return isRecord
+    case 'either': {
+      const arms = shape.arms.map(toFit)
+      return (value) => arms.some((fits) => fits(value))
+    }
+    case 'leaf':
+      return shape.check
+  }
+}

@@ -1,0 +1,46 @@
+import { checkpointOf, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
+import type { Lease } from '../../threads/store.js'
+import type { Thread, ThreadKey } from '../../threads/thread.js'
+import type { ServerContext } from '../context.js'
+import { titleOf } from './message-tail.js'
+
+/** A thread as the runtime of its agent has it. */
+export type Remembered = Pick<Thread, 'messages' | 'state' | 'interrupts' | 'checkpoint'>
+
+/** What the agent of a thread keeps of it elsewhere, if it has a memory of its own. */
+export function memoryOf({ agents }: Pick<ServerContext, 'agents'>, key: ThreadKey): AgentMemory | undefined {
+  return agents.get(key.agent)?.memory
+}
+
+/** How a runtime knows a thread. */
+export function ownerOf({ app, user, thread }: ThreadKey): ThreadOwner {
+  return { app, user, threadId: thread }
+}
+
+/** A thread that the store does not have: it was made elsewhere, with the same runtime. */
+export async function rememberedThread(
+  { agents, newId }: Pick<ServerContext, 'agents' | 'newId'>,
+  key: ThreadKey,
+): Promise<Remembered | undefined> {
+  const agent = agents.get(key.agent)
+  const thread = await agent?.memory?.read(ownerOf(key))
+  if (!agent || !thread || thread.messages.length === 0) return undefined
+  const { messages, state, paused } = thread
+  if (!paused) return { messages, state, interrupts: [] }
+  const interrupts = paused.points.map(({ interrupt }) => interrupt)
+  const at = { threadId: key.thread, runId: newId('run'), messages, state, ...paused }
+  return { messages, state, interrupts, checkpoint: checkpointOf(agent, at) }
+}
+
+/** Takes a thread that was made elsewhere into the store, to go on with it here. Undefined when there is none. */
+export async function adoptThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
+  const { store, stateRules } = server
+  const thread = await rememberedThread(server, lease.key)
+  if (!thread) return undefined
+  const { messages, state, ...open } = thread
+  await store.threads.commit(lease, {
+    ...{ version: 0, keep: 0, append: messages, state: stateRules.stored(state) },
+    ...{ ...open, pendingToolCalls: [], title: titleOf(messages) },
+  })
+  return store.threads.load(lease.key)
+}
