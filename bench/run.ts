@@ -1,3 +1,4 @@
+import { benchAdk } from './adk.js'
 import { benchHttp } from './http.js'
 import { benchKit } from './kit.js'
 import { benchProtocol } from './protocol.js'
@@ -7,6 +8,7 @@ const benchmarks = new Map<string, () => string[] | Promise<string[]>>([
   ['protocol', benchProtocol],
   ['kit', benchKit],
   ['http', benchHttp],
+  ['adk', benchAdk],
 ])
 
 const names = process.argv.slice(2)

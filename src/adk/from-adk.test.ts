@@ -1,7 +1,9 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
 import {
   FunctionTool,
   InMemorySessionService,
   LlmAgent,
+  LongRunningFunctionTool,
   SequentialAgent,
   type BaseSessionService,
 } from '@google/adk'
@@ -106,6 +108,37 @@ describe('an agent of ADK', () => {
   })
 })
 
+describe('a long-running tool of the agent', () => {
+  it('leaves its answer to the client when it gives none', async () => {
+    const order = new LongRunningFunctionTool({
+      name: 'order',
+      description: 'Orders something. The result comes later.',
+      parameters: z.object({ item: z.string() }),
+      execute: () => null,
+    })
+    const { llm, agent } = helper(
+      [callsTool({ name: 'order', args: { item: 'tea' } }), says('Here is your tea')],
+      {
+        tools: [order],
+      },
+    )
+    const client = createClient(agent)
+    const { outcome } = await client.say('Tea, please')
+    if (outcome.type !== 'completed') throw new Error(outcome.type)
+    const [call] = outcome.pendingToolCalls
+    expect(call).toMatchObject({ function: { name: 'order' } })
+    expect(llm.calls).toHaveLength(1)
+    const content = '{"status":"delivered"}'
+    const second = await client.send({
+      messages: [...client.messages, { id: 't1', role: 'tool', toolCallId: call?.id ?? '', content }],
+    })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Here is your tea' })
+    expect(llm.calls[1]?.at(-1)).toMatchObject({
+      parts: [{ functionResponse: { response: { status: 'delivered' } } }],
+    })
+  })
+})
+
 describe('a tool that asks for confirmation', () => {
   const deletions: string[] = []
   const remove = new FunctionTool({
@@ -187,11 +220,13 @@ describe('a sequence', () => {
     if (outcome.type !== 'completed') throw new Error(outcome.type)
     expect([a.calls.length, b.calls.length, c.calls.length]).toEqual([1, 1, 0])
     const toolCallId = outcome.pendingToolCalls[0]?.id ?? ''
-    const { events } = await client.send({
+    const answered = await client.send({
       messages: [...client.messages, { id: 't1', role: 'tool', toolCallId, content: '"red"' }],
     })
+    const { events } = answered
     expect([a.calls.length, b.calls.length, c.calls.length]).toEqual([1, 2, 1])
     expect(ofType(events, 'SUBAGENT_STARTED').map(({ name }) => name)).toEqual(['b', 'c'])
+    expect(answered.outcome).toMatchObject({ type: 'completed', text: 'C done' })
   })
 })
 

@@ -1,4 +1,5 @@
 export { AdkSession, type AdkRunOptions, type AdkSessionInfo, type AdkSessionOptions } from './adk-session.js'
+export { demoLlm } from './demo-llm.js'
 export { fromAdk } from './from-adk.js'
 export type { AdkOptions, AdkRoot, PerRun, PerThread, RunnerFactory } from './options.js'
 export { clientTools, type ClientToolsOptions } from './tools/client-tools.js'

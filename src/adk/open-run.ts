@@ -1,13 +1,14 @@
-import type { Event, Runner } from '@google/adk'
+import { isWorkflow, type Event, type Runner } from '@google/adk'
 import type { RunContext } from '../agents/index.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { responseTo } from './ask/answers.js'
+import { iterationsAt, namedMessages } from './call-place.js'
 import type { AdkFrame } from './frame.js'
 import { planSession } from './session/plan-session.js'
 import { openRunSession, type RunSession } from './session/run-session.js'
 import { safeSessions } from './session/safe-service.js'
 import { applyDelta } from './session/state-sync.js'
-import { runnerWith, valueFor, type AdkSetup } from './setup.js'
+import { runnerWith, valueFor, type AdkSetup, type RunnableRoot } from './setup.js'
 import { createRunPlugin, type RunPlugin } from './tools/run-plugin.js'
 import { createTranslator, type Translator } from './translate/translator.js'
 import { createRunTree, type RunTree } from './tree/run-tree.js'
@@ -32,7 +33,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
     tools: ctx.clientTools,
     where: options.clientTools ?? 'auto',
     root: base.agent,
-    invocationId: () => earlierInvocation(session),
+    invocationId: () => earlierInvocation(session, base.agent),
     instructions: instructionsOf(ctx),
     newId: ctx.newId,
     report: ctx.report,
@@ -48,7 +49,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
     plan: ({ events }) =>
       planSession({
         events,
-        messages: ctx.messages,
+        messages: namedMessages(ctx.messages),
         answers: answers(events),
         saved: frame?.events ?? [],
         rootAuthor: base.agent.name,
@@ -61,7 +62,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
   })
   const tree = createRunTree(base.agent, {
     resumeAt: goingOn(session),
-    iterations: frame?.iterations ?? {},
+    iterations: frame?.iterations ?? iterationsAt(ctx.messages, answeredCalls(session)),
   })
   const translator: Translator = createTranslator({
     runId: ctx.runId,
@@ -86,10 +87,21 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
   return { setup, ctx, runner, session, tree, plugin, translator }
 }
 
-function earlierInvocation({ plan }: RunSession): string | undefined {
-  return plan.news.isDelivered
-    ? plan.keep.findLast(({ author }) => author === 'user')?.invocationId
-    : undefined
+/** The invocation that a run goes on with. */
+function earlierInvocation(session: RunSession, root: RunnableRoot): string | undefined {
+  const { keep, news } = session.plan
+  if (news.isDelivered) return keep.findLast(({ author }) => author === 'user')?.invocationId
+  // For a workflow the call of a tool is no pause: in another invocation it would begin anew.
+  const calls = isWorkflow(root) ? answeredCalls(session) : new Set()
+  const isCaller = ({ content }: Event): boolean =>
+    content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)) === true
+  return keep.findLast(isCaller)?.invocationId
+}
+
+/** The calls that the news brings results of. */
+function answeredCalls({ plan }: RunSession): ReadonlySet<string | undefined> {
+  const parts = plan.news.content?.parts ?? []
+  return new Set(parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []))
 }
 
 /** Where the tree goes on: at the agents whose calls are answered, or at the one that failed in an attempt before. */

@@ -4,10 +4,11 @@ import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { adkError } from './adk-error.js'
 import { questionsOf } from './ask/questions.js'
+import { withPlace, type CallPlace } from './call-place.js'
 import { answered, asking, unanswered, type AdkFrame } from './frame.js'
 import { markedMetadata } from './mark.js'
 import { openRun, stateEvent, type Work } from './open-run.js'
-import { messagesOf, stateOf } from './session/history.js'
+import { stateOf } from './session/history.js'
 import { applyDelta, deltaToSession } from './session/state-sync.js'
 import { valueFor, type AdkSetup } from './setup.js'
 import type { Translator } from './translate/translator.js'
@@ -24,6 +25,8 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
     ctx.signal.throwIfAborted()
     return yield* end(work)
   } finally {
+    // Also of a run that broke off, so that what it has used is counted.
+    work.translator.finish()
     await work.tree.close()
   }
 }
@@ -56,9 +59,13 @@ async function* translated(work: Work): AsyncGenerator<AgentEvent> {
     // A tree that does not stop by itself has gone on with another agent.
     if (pausedBy !== undefined && event.author !== pausedBy) break
     for (const shown of ctx.native ? await seen(ctx.native, event, translator) : translator.translate(event))
-      yield shown
+      yield shown.type === 'TOOL_CALL_START' ? withPlace(shown, placeOf(event, work)) : shown
     if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
   }
+}
+
+function placeOf({ author = '' }: Event, { tree }: Work): CallPlace {
+  return { author, iterations: tree.iterations() }
 }
 
 /** The state of the client, where no message takes it along. */
@@ -83,10 +90,9 @@ async function seen(native: NativeEvents, event: Event, translator: Translator):
 }
 
 async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
-  const { setup, ctx, session, tree, translator } = work
+  const { ctx, session, tree, translator } = work
   yield* await lostResults(work)
   yield* translator.finish()
-  if (setup.options.messagesSnapshot === true) yield snapshot(work)
   const questions = questionsOf(translator.requests, ctx)
   if (questions.length > 0)
     return asking(ctx.address, {
@@ -122,11 +128,4 @@ async function lostResults({ session, plugin, translator }: Work): Promise<reado
     shown.push(...translator.translate(event))
   }
   return shown
-}
-
-/** The conversation as clients have it, with what this run has added. */
-function snapshot({ ctx, session }: Work): AgentEvent {
-  const known = new Set(ctx.messages.map(({ id }) => id))
-  const added = messagesOf(session.events).filter(({ id }) => !known.has(id))
-  return { type: 'MESSAGES_SNAPSHOT', messages: [...ctx.messages, ...added] }
 }

@@ -62,7 +62,7 @@ export type Outcome = Ended &
   (
     | {
         readonly type: 'completed'
-        /** The last text of the agent itself. */
+        /** The last text of the agent itself; of a subagent when only subagents have spoken. */
         readonly text: string
         /** What the agent or its last tool returned, structured output for example. */
         readonly result?: unknown

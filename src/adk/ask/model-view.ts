@@ -12,7 +12,7 @@ const disguise = 'millrace_request_input'
  * the results that came in one message with an answer. Give what ADK made of it to `withOwnNames`.
  */
 export function eventsForModel(events: readonly Event[], agentName: string): readonly Event[] {
-  const inputs = answeredInputs([], agentName)
+  const inputs = answeredInputs(events, agentName)
   return events.map((event) => {
     const parts = event.content?.parts
     if (!parts?.some(isRequestPart)) return event
@@ -50,7 +50,7 @@ function answeredInputs(events: readonly Event[], agentName: string): ReadonlySe
 /** Answers to ADK's other questions say nothing to a model: beside something else they are taken out. */
 function withoutAnswers({ author }: Event, parts: Part[]): Part[] {
   const rest = parts.filter((part) => !isRequestPart(part))
-  return parts
+  return author === 'user' && rest.length > 0 ? rest : parts
 }
 
 function isRequestPart(part: Part): boolean {

@@ -3,7 +3,7 @@ import type { ThreadOwner } from '../../agents/index.js'
 import type { SessionKey } from '../adk-types.js'
 import { threadIdKey } from './session-keys.js'
 
-export interface SessionFinderOptions {
+interface SessionFinderOptions {
   /** Which session belongs to a thread. Default: the one with the id of the thread. */
   readonly sessionId?: 'generated' | ((thread: ThreadOwner) => string | Promise<string>) | undefined
   /** How many generated ids are remembered for a service. Default 10,000. */
@@ -19,7 +19,7 @@ export interface SessionRequest {
 }
 
 /** Finds the session of a thread. */
-export interface SessionFinder {
+interface SessionFinder {
   /** Makes a session when the service makes the ids and has none for the thread. Else nothing is made. */
   (request: SessionRequest): Promise<SessionKey>
   /** Makes nothing. Undefined when the service makes the ids and has none for the thread. */

@@ -6,7 +6,7 @@ import { factsOf, isMarked, isQuestion, isSaid, isSent, isSummary, partsOf } fro
 import { isShared } from './session-keys.js'
 import { liveEvents, nodeInputs } from './turns.js'
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** The agent whose messages carry no name. */
   readonly rootAuthor?: string
   /** What clients call a tool. Default: the name that models use. */

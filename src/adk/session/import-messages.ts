@@ -40,7 +40,7 @@ export interface ImportOptions {
 }
 
 /** Events for a session, and what had to be left out. Their time is set when they are stored. */
-export interface Imported {
+interface Imported {
   readonly events: readonly Event[]
   readonly notes: readonly string[]
 }
@@ -127,7 +127,7 @@ export function userContent(parts: readonly Part[]): Content {
   return { role: 'user', parts: [...parts] }
 }
 
-export interface EventParts {
+interface EventParts {
   readonly invocationId: string
   readonly author: string
   readonly content?: Content

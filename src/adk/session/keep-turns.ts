@@ -7,7 +7,7 @@ import { userParts } from './message-parts.js'
 import type { ThreadIndex } from './thread-index.js'
 import { nodeInputs, progressOf, type Turn } from './turns.js'
 
-export interface KeepOptions {
+interface KeepOptions {
   readonly thread: ThreadIndex
   /** Events that will be restored: what they bring is not missing. */
   readonly saved: readonly Event[]

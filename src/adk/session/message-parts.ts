@@ -3,7 +3,7 @@ import { isRecord } from '../../core/is-record.js'
 import type { Part } from '../adk-types.js'
 
 /** Parts for a model, and what had to be left out. */
-export interface ReadParts {
+interface ReadParts {
   readonly parts: readonly Part[]
   readonly notes: readonly string[]
 }

@@ -21,7 +21,7 @@ export interface Missing {
   readonly late: readonly NamedResult[]
 }
 
-export interface MissingInput extends Pick<ImportOptions, 'rootAuthor' | 'toModelName'> {
+interface MissingInput extends Pick<ImportOptions, 'rootAuthor' | 'toModelName'> {
   readonly messages: readonly Message[]
   readonly thread: ThreadIndex
   readonly session: SessionIndex

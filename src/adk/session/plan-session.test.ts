@@ -303,9 +303,11 @@ describe('messages that the session lacks', () => {
 
   it('are not what was taken back, instructions, or empty', () => {
     const rejected: Message = {
-      ...assistant('no'),
+      id: 'no',
+      role: 'assistant',
+      content: 'No.',
       metadata: { millrace: { rejected: 'failed' } },
-    } as Message
+    }
     const thread: Message[] = [
       { id: 's', role: 'system', content: 'Be kind.' },
       { id: 'd', role: 'developer', content: 'Be brief.' },

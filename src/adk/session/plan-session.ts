@@ -44,7 +44,7 @@ export interface SessionPlan {
   readonly notes: readonly string[]
 }
 
-export interface News {
+interface News {
   /** Undefined: nothing for the agent to do. */
   readonly content: Content | undefined
   readonly messageIds: readonly string[]

@@ -182,6 +182,27 @@ describe('the session of a run', () => {
     expect(times).toEqual([5_000, 5_001, 5_002, 9_000, 9_001, 9_002, 9_003])
   })
 
+  it('stores one event after the other, also when several come together', async () => {
+    let atWork = 0
+    class Slow extends InMemorySessionService {
+      override async appendEvent(request: Parameters<InMemorySessionService['appendEvent']>[0]) {
+        expect(++atWork).toBe(1)
+        await Promise.resolve()
+        atWork--
+        return super.appendEvent(request)
+      }
+    }
+    const session = await open({ service: new Slow(), messages: [user('u1')] })
+    const ids = ['e1', 'e2', 'e3']
+    const append = (id: string) =>
+      session.service.appendEvent({
+        session: session.session,
+        event: createEvent({ id, author: 'root', invocationId: 'i', timestamp: 7 }),
+      })
+    await Promise.all(ids.map(append))
+    expect(session.session.events.map(({ id }) => id)).toEqual(ids)
+  })
+
   it('stores nothing of what is partial', async () => {
     const service = new InMemorySessionService()
     const session = await open({ service, messages: [user('u1')] })
@@ -258,6 +279,25 @@ describe('an attempt that failed', () => {
     expect(state).toEqual({ tries: 2 })
     expect(second.session.state).toEqual({ tries: 2 })
     expect(second.session.events.every(({ content, errorCode }) => content ?? errorCode)).toBe(true)
+  })
+})
+
+describe('a change of the state before the run', () => {
+  it('is stored, and is not taken for what the user says', async () => {
+    const service = new InMemorySessionService()
+    await go(await open({ service, messages: [user('u1')] }), { steps: [[new Error('overloaded')]] })
+    const session = await open({ service, messages: [user('u1')] })
+    expect(session.plan.news.isDelivered).toBe(true)
+    const event = createEvent({ author: 'user', invocationId: 'i', actions: { stateDelta: { a: 1 } } })
+    await session.service.appendEvent({ session: session.session, event })
+    expect(session.session).toMatchObject({
+      state: { a: 1 },
+      events: [{ author: 'user' }, { errorCode: 'UNKNOWN_ERROR' }],
+    })
+    await go(session, { steps: [says('Hello')] })
+    const { events, state } = await stored(service)
+    expect(state).toEqual({ a: 1 })
+    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1')])
   })
 })
 

@@ -1,7 +1,6 @@
 import {
   BaseSessionService,
   InMemorySessionService,
-  State,
   type AppendEventRequest,
   type CreateSessionRequest,
   type DeleteSessionRequest,
@@ -18,6 +17,7 @@ import { markedMetadata, type Mark } from '../mark.js'
 import { isMarked } from './event-facts.js'
 import { newEvent } from './import-messages.js'
 import type { SessionPlan } from './plan-session.js'
+import { viewState } from './view-state.js'
 
 export interface RunSessionOptions {
   /** Where sessions are kept: the team's service, made safe. */
@@ -58,7 +58,7 @@ export async function openRunSession(options: RunSessionOptions): Promise<RunSes
   const times = createTimes(stored, clock)
   const view: Session = {
     ...stored,
-    state: { ...ownState(stored.state), ...tempState(temp) },
+    state: viewState(stored.state, temp),
     events: [...plan.keep],
   }
   const append = async (event: Event): Promise<void> => {
@@ -128,18 +128,19 @@ class RunSessionService extends BaseSessionService {
 
   async #store(event: Event): Promise<void> {
     const { options, plan, view, append } = this.#open
-    const isNews = this.#isNewsDue && event.author === 'user'
+    const isUser = event.author === 'user'
+    const isNews = isUser && hasParts(event) && this.#isNewsDue
     if (isNews) this.#isNewsDue = false
     if (isNews && plan.news.isDelivered) {
       // The words are there since an attempt that failed. What comes with them may be new.
       delete event.content
       if (Object.keys(event.actions.stateDelta).length === 0) return
     }
-    const mark = { ...options.mark(event), ...(event.author === 'user' ? said(isNews, plan) : {}) }
+    const mark = { ...options.mark(event), ...(isUser ? said(isNews, plan) : {}) }
     event.customMetadata = markedMetadata(mark, event.customMetadata)
     await append(event)
-    // Without words it changes the state and is no event of the conversation.
-    const isSilent = event.author === 'user' && (event.content?.parts ?? []).length === 0
+    // A user who says nothing changes the state, and is no part of the conversation.
+    const isSilent = isUser && !hasParts(event)
     await super.appendEvent({ session: isSilent ? { ...view, events: [] } : view, event })
     view.lastUpdateTime = event.timestamp
     this.events.push(event)
@@ -149,6 +150,10 @@ class RunSessionService extends BaseSessionService {
     const { view } = this.#open
     return view.appName === appName && view.userId === userId && view.id === sessionId
   }
+}
+
+function hasParts({ content }: Event): boolean {
+  return (content?.parts ?? []).length > 0
 }
 
 /** Which messages an event of the user brings. Only the first of a run brings any. */
@@ -169,29 +174,4 @@ function createTimes({ events }: Session, clock: Clock) {
       return last
     },
   }
-}
-
-/** A copy in which no value is shared with other sessions: those of apps and users come as they are kept in memory. */
-function ownState(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const isScoped = (key: string): boolean =>
-    key.startsWith(State.APP_PREFIX) || key.startsWith(State.USER_PREFIX)
-  return Object.fromEntries(
-    Object.entries(state).map(([key, value]) => [key, isScoped(key) ? copyOf(value) : value]),
-  )
-}
-
-function copyOf(value: unknown): unknown {
-  try {
-    return structuredClone(value)
-  } catch {
-    // Nothing that could be stored elsewhere; as good as shared on purpose.
-    return value
-  }
-}
-
-function tempState(temp: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const prefix = State.TEMP_PREFIX
-  return Object.fromEntries(
-    Object.entries(temp).map(([key, value]) => [key.startsWith(prefix) ? key : prefix + key, value]),
-  )
 }

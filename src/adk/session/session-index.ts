@@ -4,7 +4,7 @@ import { factsOf, partsOf } from './event-facts.js'
 import type { Turn } from './turns.js'
 
 /** A call that a session has. */
-export interface StoredCall {
+interface StoredCall {
   readonly name: string
   readonly author: string
   readonly isInLastTurn: boolean

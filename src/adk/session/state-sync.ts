@@ -2,7 +2,7 @@ import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
 import { isShared } from './session-keys.js'
 
-export interface DeltaOptions {
+interface DeltaOptions {
   /** Whether the thread meets this session for the first time. Keys that only the session has stay then. */
   readonly isNew: boolean
 }

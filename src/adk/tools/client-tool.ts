@@ -1,4 +1,4 @@
-import { BaseTool, type BaseToolParams, type RunAsyncToolRequest } from '@google/adk'
+import { BaseTool, type BaseToolParams } from '@google/adk'
 import type { Schema } from './merge-schemas.js'
 
 type Declaration = NonNullable<ReturnType<BaseTool['_getDeclaration']>>
@@ -6,24 +6,18 @@ type Declaration = NonNullable<ReturnType<BaseTool['_getDeclaration']>>
 /** A tool that the client runs: a call to it ends the run, and its result comes with a later one. */
 export class ClientTool extends BaseTool {
   readonly #parameters: Schema
-  readonly #onPause: (request: RunAsyncToolRequest) => void
 
-  constructor(
-    tool: Pick<BaseToolParams, 'name' | 'description'> & { readonly parameters: Schema },
-    onPause: (request: RunAsyncToolRequest) => void,
-  ) {
+  constructor(tool: Pick<BaseToolParams, 'name' | 'description'> & { readonly parameters: Schema }) {
     super({ name: tool.name, description: tool.description, isLongRunning: true })
     this.#parameters = tool.parameters
-    this.#onPause = onPause
   }
 
   override _getDeclaration(): Declaration {
     return { name: this.name, description: this.description, parametersJsonSchema: this.#parameters }
   }
 
-  override runAsync(request: RunAsyncToolRequest): Promise<null> {
-    this.#onPause(request)
-    // Nothing: ADK leaves the call of a long-running tool open then.
+  /** Gives nothing: then the call of a long-running tool stays open, and the run ends. */
+  override runAsync(): Promise<null> {
     return Promise.resolve(null)
   }
 }

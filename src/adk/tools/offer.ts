@@ -1,5 +1,5 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
-import { isLlmAgent, type InvocationContext, type LlmRequest, type RunAsyncToolRequest } from '@google/adk'
+import { isLlmAgent, type InvocationContext, type LlmRequest } from '@google/adk'
 import { isRecord } from '../../core/is-record.js'
 import { cleanParameters } from './clean-schema.js'
 import { ClientTool } from './client-tool.js'
@@ -21,13 +21,11 @@ export interface OfferOptions {
   readonly tools: readonly ToolInfo[]
   readonly where: 'auto' | 'everywhere' | 'placed' | 'nowhere'
   readonly root: Root
-  /** Called with each call of a tool of the client. */
-  readonly onPause: (request: RunAsyncToolRequest) => void
   readonly report: (problem: string) => void
 }
 
 export function createOffer(options: OfferOptions): Offer {
-  const { where, root, onPause, report } = options
+  const { where, root, report } = options
   const names = createToolNames()
   const tools = where === 'nowhere' ? [] : usableTools(options)
   const { placed, inVain } = tools.length > 0 ? findPlaceholders(root) : { placed: [], inVain: [] }
@@ -43,8 +41,7 @@ export function createOffer(options: OfferOptions): Offer {
         report(`The client's tool "${info.name}" is not offered: ADK has a use of its own for the name.`)
         return []
       }
-      const tool =
-        made.get(name) ?? new ClientTool({ name, description: info.description, parameters }, onPause)
+      const tool = made.get(name) ?? new ClientTool({ name, description: info.description, parameters })
       made.set(name, tool)
       return [tool]
     })

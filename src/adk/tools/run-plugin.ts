@@ -66,7 +66,6 @@ export function createRunPlugin(options: RunPluginOptions): RunPlugin {
   const offer = createOffer({
     ...options,
     report: once(options.report),
-    onPause: ({ toolContext }) => handOvers.end(toolContext.invocationContext),
   })
   const toolsOf = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
 
@@ -96,6 +95,9 @@ export function createRunPlugin(options: RunPluginOptions): RunPlugin {
       // A model that asks for an agent that does not exist is asked again.
       if (to !== undefined && invocationContext.agent?.rootAgent.findAgent(to))
         handOvers.note(invocationContext, to)
+      // Somebody else has to answer. Without this, ADK asks the model once more in some cases: with Gemini, and when
+      // other tools of the turn have answered.
+      if (tool.isLongRunning && (result === null || result === undefined)) handOvers.end(invocationContext)
       lost.note(tool, { context, result })
     },
     toolError: (tool, context, error) => {

@@ -19,14 +19,16 @@ export interface Failures {
   forget(): void
 }
 
-export function createFailures(sink: Sink): Failures {
+export function createFailures(sink: Sink, report: (problem: string) => void): Failures {
   let current: (Failure & { readonly author: string; readonly tag: ReturnType<typeof tagOf> }) | undefined
 
   const overcome = (): void => {
     if (!current) return
     const { code, message, author, tag } = current
     current = undefined
-    sink.add({ type: 'CUSTOM', name: 'adk.error', value: { code, message, author }, ...tag })
+    // The words are the provider's: they are for the server, not for clients.
+    report(`agent '${author}' went on after an error: ${code} ${message}`)
+    sink.add({ type: 'CUSTOM', name: 'adk.error', value: { code, author }, ...tag })
   }
 
   return {
@@ -43,8 +45,7 @@ export function createFailures(sink: Sink): Failures {
       if (reason === undefined || reason === 'STOP') return
       // With something said, or after it, it is only why the model has stopped there.
       if (event.content?.parts?.length || (isTail(event) && lane.hasSpoken)) {
-        const value = { reason, ...(message === '' ? {} : { message }) }
-        sink.add({ type: 'CUSTOM', name: 'adk.finish', value, ...tagOf(lane) })
+        sink.add({ type: 'CUSTOM', name: 'adk.finish', value: { reason }, ...tagOf(lane) })
       } else if (errorCode !== undefined) {
         if (current?.code === errorCode && current.message === message) return
         overcome()

@@ -130,7 +130,6 @@ describe('a model that is scripted', () => {
       name: 'adk.error',
       value: {
         code: 'UNKNOWN_ERROR',
-        message: 'Function nope is not found in the toolsDict.',
         author: 'root',
       },
     })

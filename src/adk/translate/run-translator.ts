@@ -39,7 +39,7 @@ export class RunTranslator implements Translator {
     this.#saying = { voice: this.#voice, scopes: this.#scopes }
     this.#calls = new ToolCalls({ ...options, sink })
     this.#usage = createUsageCounter(options.addUsage)
-    this.#failures = createFailures(sink)
+    this.#failures = createFailures(sink, options.report)
     this.#extras = createExtras({ ...options, sink })
   }
 
@@ -149,7 +149,7 @@ export class RunTranslator implements Translator {
   #takePart(lane: Lane, part: Part, event: Event): void {
     const { functionCall, functionResponse } = part
     if (functionCall || part.text) lane.hasSpoken = true
-    if (functionCall) this.#calls.call(lane, part)
+    if (functionCall) this.#calls.call(lane, part, event)
     else if (functionResponse) this.#calls.result(lane, functionResponse, event)
     else this.#extras.part(lane, part)
   }

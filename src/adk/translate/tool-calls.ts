@@ -18,10 +18,12 @@ export interface ToolCallsOptions extends Pick<
   readonly sink: Sink
 }
 
+type Awaiting = Pick<Event, 'longRunningToolIds'>
+
 interface Preview {
   readonly lane: Lane
   readonly part: Part
-  readonly isLongRunning: boolean
+  readonly event: Awaiting
 }
 
 /** The calls of one run and their results. */
@@ -44,20 +46,22 @@ export class ToolCalls {
   }
 
   /** A call in a piece of an answer. The whole answer has it again, unless it never comes. */
-  preview(lane: Lane, part: Part, { longRunningToolIds }: Event): void {
+  preview(lane: Lane, part: Part, event: Awaiting): void {
     const id = part.functionCall?.id
     if (id === undefined || isRequest(part.functionCall) || this.#sent.has(id)) return
-    this.#previews.set(id, { lane, part, isLongRunning: longRunningToolIds?.includes(id) ?? false })
+    this.#previews.set(id, { lane, part, event })
   }
 
-  call(lane: Lane, { functionCall, thoughtSignature }: Part): void {
+  call(lane: Lane, { functionCall, thoughtSignature }: Part, { longRunningToolIds }: Awaiting): void {
     if (!functionCall || isRequest(functionCall)) return
     const { newId, wireName, isClientTool, sink } = this.#options
     const { name = '', id: toolCallId = newId('call'), args } = functionCall
     if (this.#sent.has(toolCallId)) return
     this.#sent.add(toolCallId)
     this.#previews.delete(toolCallId)
-    if (isClientTool(name)) this.#pending.set(toolCallId, { id: toolCallId, name })
+    // A tool of the agent that does not answer at once leaves its answer to the client, too.
+    if (isClientTool(name, lane.author) || longRunningToolIds?.includes(toolCallId))
+      this.#pending.set(toolCallId, { id: toolCallId, name })
     this.#predict(name)
     // Calls of one turn stand in one message, as the model made them.
     const parentMessageId = (lane.holder ??= newId('message'))
@@ -65,7 +69,7 @@ export class ToolCalls {
     sink.add({
       type: 'TOOL_CALL_START',
       toolCallId,
-      toolCallName: wireName(name),
+      toolCallName: wireName(name, lane.author),
       parentMessageId,
       ...tag,
     })
@@ -93,7 +97,7 @@ export class ToolCalls {
     if (isWaiting(id, actions)) return
     this.#callAsPreviewed(id)
     // What the client has answered is in the thread already.
-    if (this.#options.isClientTool(name) && !this.#pending.has(id)) return
+    if (this.#options.isClientTool(name, lane.author) && !this.#pending.has(id)) return
     if (this.#answered.has(id)) return
     this.#answered.add(id)
     this.#pending.delete(id)
@@ -104,8 +108,8 @@ export class ToolCalls {
 
   /** Calls that never came in a whole answer and wait for the client would be lost. */
   sendLost(): void {
-    for (const { lane, part, isLongRunning } of [...this.#previews.values()]) {
-      if (isLongRunning) this.call(lane, part)
+    for (const [id, { lane, part, event }] of [...this.#previews]) {
+      if (event.longRunningToolIds?.includes(id)) this.call(lane, part, event)
     }
     this.#previews.clear()
   }
@@ -140,7 +144,7 @@ export class ToolCalls {
   /** ADK also runs the calls it finds in pieces. Then it was a call. */
   #callAsPreviewed(id: string): void {
     const preview = this.#previews.get(id)
-    if (preview) this.call(preview.lane, preview.part)
+    if (preview) this.call(preview.lane, preview.part, preview.event)
   }
 }
 

@@ -17,8 +17,8 @@ export interface TranslatorOptions {
   /** Agents with an output schema: what they write is data, not chat. */
   readonly hidesText: (author: string) => boolean
   /** The name a tool has for the client. */
-  readonly wireName: (toolName: string) => string
-  readonly isClientTool: (toolName: string) => boolean
+  readonly wireName: (toolName: string, author?: string) => string
+  readonly isClientTool: (toolName: string, author?: string) => boolean
   readonly predictState: readonly PredictStateMapping[]
   readonly parentSubagentRunId: string | undefined
   readonly newId: IdSource

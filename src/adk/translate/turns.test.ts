@@ -141,7 +141,7 @@ describe('an error event', () => {
     expect(batches[1]?.[0]).toEqual({
       type: 'CUSTOM',
       name: 'adk.error',
-      value: { code: '429', message: 'slow down', author: 'root' },
+      value: { code: '429', author: 'root' },
     })
   })
 

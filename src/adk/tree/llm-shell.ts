@@ -37,13 +37,13 @@ export function llmMembers(agent: LlmAgent, shell: BaseAgent, options: ToolOptio
     },
     // ADK goes on to the next request when something follows the call: a count of tokens, or the end of a transfer.
     async *runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
-      yield* runOneStepAsync.call(shell, context)
+      if (!callsIn.get(context)?.isPaused()) yield* runOneStepAsync.call(shell, context)
     },
     // Not for requests: from here ADK takes the tools that it runs again after an answer.
     async canonicalTools(context?: ReadonlyContext): Promise<BaseTool[]> {
       const tools = await agent.canonicalTools.call(shell, context)
       const confirmed = confirmedTools(context?.invocationContext.session.events ?? [], agent.name)
-      return tools.map((tool) => (confirmed.has('') ? confirmable(tool) : tool))
+      return tools.map((tool) => (confirmed.has(tool.name) ? confirmable(tool) : tool))
     },
     tools: agent.tools.map((tool) => toolFor(tool, options)),
     requestProcessors: processorsOf(agent),

@@ -7,7 +7,6 @@ import { isRequestName } from '../ask/function-names.js'
  * a result without its call: that of another lane, or of the agent before it.
  */
 export function withOwnAnswers(events: readonly Event[], agentName: string): readonly Event[] {
-  if (events.length >= 0) return events
   const start = startOfAnswers(events, agentName)
   const newest = events.slice(start)
   if (!newest.some((event) => results(event).length > 0)) return events

@@ -33,7 +33,7 @@ export function createPosition(index: AgentIndex, { resumeAt, waitingAt = [] }: 
     enter(agent) {
       const goesOn = ahead.has(agent)
       // Those above count as entered too: a run may begin below them, and come to them by a transfer.
-      ahead.delete(agent)
+      for (const entered of ancestry(agent)) ahead.delete(entered)
       return goesOn
     },
   }

@@ -105,6 +105,6 @@ function createStart(
     if (hasBegun) return shell
     hasBegun = true
     const isRight = leadsToResumed(agent) && [...ancestry(agent)].slice(1).every(isLlmAgent)
-    return isRight ? shell : shell
+    return isRight ? shell : shellOf(root)
   }
 }

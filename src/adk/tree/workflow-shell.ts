@@ -20,7 +20,7 @@ export function workflowShell(workflow: Workflow, shellOf: (agent: BaseAgent) =>
     return shell
   }
   const shellFor = (node: BaseNode): BaseNode => {
-    if (isBaseAgent(node)) return node
+    if (isBaseAgent(node)) return shellOf(node)
     if (isWorkflow(node)) return workflowShell(node, shellOf)
     if (!(node instanceof ParallelWorker)) return node
     return Object.create(node, { inner: { value: nodeFor(workerNode(node)) } }) as BaseNode

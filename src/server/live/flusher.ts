@@ -6,7 +6,7 @@ export interface Flusher {
 }
 
 /** What has something to write. */
-export interface Flushed {
+interface Flushed {
   flush(): Promise<void>
 }
 

@@ -1,0 +1,178 @@
+import type { Message } from '@ag-ui/core'
+import { FunctionTool, LlmAgent } from '@google/adk'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
+import { asked, historyOf, serveAdk, textIn, type ServeAdkOptions } from '../support/adk/serve-adk.js'
+import {
+  callsTool,
+  partialThought,
+  says,
+  ScriptedLlm,
+  whole,
+  type LlmStep,
+} from '../support/adk/scripted-llm.js'
+import { ofType } from '../support/run-agent.js'
+import { clientVersions, linesOf } from '../support/serve-agents.js'
+import { newClient, oldClient } from './support-clients.js'
+
+const runs: string[] = []
+const weather = new FunctionTool({
+  name: 'get_weather',
+  description: 'The weather of a city.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => {
+    runs.push(city)
+    return { temperature: 21 }
+  },
+})
+
+async function serveChat(
+  steps: readonly LlmStep[],
+  { options = {}, ...rest }: Partial<ServeAdkOptions> & { options?: AdkOptions } = {},
+) {
+  runs.length = 0
+  const llm = new ScriptedLlm(steps)
+  const make = () => fromAdk(new LlmAgent({ name: 'helper', model: llm, tools: [weather] }), options)
+  return { llm, served: await serveAdk({ make, ...rest }) }
+}
+
+const weatherTalk = [
+  'user: Weather in Oslo?',
+  'model: get_weather({"city":"Oslo"})',
+  'user: get_weather -> {"temperature":21}',
+  'model: It is 21.',
+]
+const weatherSteps = [callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('It ', 'is 21.')]
+
+describe.each(clientVersions)('with the client $version', ({ version, Client }) => {
+  it.each(['memory', 'sqlite'] as const)('talks over several turns, threads in %s', async (store) => {
+    const { llm, served } = await serveChat([...weatherSteps, says('Mild.'), says('Bye.')], { store })
+    const talk = served.talk({ Client })
+    expect(textIn(await talk.say('Weather in Oslo?'))).toBe('It is 21.')
+    expect(textIn(await talk.say('Cold?'))).toBe('Mild.')
+    expect(textIn(await talk.say('Bye'))).toBe('Bye.')
+    expect(asked(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?', 'model: Mild.', 'user: Bye'])
+    expect(runs).toEqual(['Oslo'])
+    expect(await historyOf(served)).toEqual(talk.client.messages)
+  })
+
+  it('has nothing to do when nothing is new', async () => {
+    const { llm, served } = await serveChat(weatherSteps)
+    const talk = served.talk({ Client })
+    await talk.say('Weather in Oslo?')
+    const again = await talk.send()
+    const first = again.at(0)?.type
+    expect(first).toBe('RUN_STARTED')
+    expect(again.at(-1)?.type).toBe('RUN_FINISHED')
+    expect(textIn(again)).toBe('')
+    expect(ofType(again, 'TOOL_CALL_START')).toEqual([])
+    expect([llm.calls.length, runs.length]).toEqual([2, 1])
+  })
+
+  it('answers anew, and edited messages, with the conversation as it is then', async () => {
+    const { llm, served } = await serveChat([
+      ...weatherSteps,
+      says('Mild.'),
+      says('Warm.'),
+      says('Fine.'),
+      says('Nice.'),
+      callsTool({ name: 'get_weather', args: { city: 'Rome' } }),
+      says('Hot.'),
+      says('Yes.'),
+    ])
+    const talk = served.talk({ Client })
+    const { client } = talk
+    await talk.say('Weather in Oslo?')
+    await talk.say('Cold?')
+    // Answered anew: the model does not see what it said before.
+    client.setMessages(client.messages.slice(0, -1))
+    expect(textIn(await talk.send())).toBe('Warm.')
+    expect(asked(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?'])
+    // It goes on from there.
+    await talk.say('Good?')
+    expect(asked(llm.calls[4])).toEqual([...weatherTalk, 'user: Cold?', 'model: Warm.', 'user: Good?'])
+    // Edited, under the same id, in the middle.
+    const edited = client.messages.slice(0, client.messages.length - 3)
+    const last = edited.at(-1) as Message
+    expect(last).toMatchObject({ role: 'user', content: 'Cold?' })
+    client.setMessages([...edited.slice(0, -1), { ...last, content: 'Nice?' } as Message])
+    await talk.send()
+    expect(asked(llm.calls[5])).toEqual([...weatherTalk, 'user: Nice?'])
+    // From the very beginning.
+    client.setMessages([{ id: 'u-new', role: 'user', content: 'Weather in Rome?' }])
+    client.setMessages([{ ...(talk.streams[0]?.input.messages as Message[])[0], content: 'Rome?' } as Message])
+    expect(textIn(await talk.send())).toBe('Hot.')
+    expect(asked(llm.calls[6])).toEqual(['user: Rome?'])
+    await talk.say('Really?')
+    expect(asked(llm.calls[8])).toEqual([
+      'user: Rome?',
+      'model: get_weather({"city":"Rome"})',
+      'user: get_weather -> {"temperature":21}',
+      'model: Hot.',
+      'user: Really?',
+    ])
+    expect(await historyOf(served)).toEqual(client.messages)
+  })
+
+  it('shows a fresh client the same messages, ids included', async () => {
+    const { served } = await serveChat(weatherSteps, { store: 'sqlite' })
+    const talk = served.talk({ Client })
+    await talk.say('Weather in Oslo?')
+    const again = await served.restart()
+    const fresh = version === '1.0' ? newClient({ url: again.url }) : oldClient({ url: again.url })
+    await fresh.connectAgent()
+    expect(fresh.messages).toEqual(talk.client.messages)
+    expect(linesOf(fresh.messages as Message[])).toEqual([
+      'user: Weather in Oslo?',
+      'assistant: get_weather({"city":"Oslo"})',
+      'tool: {"temperature":21}',
+      'assistant: It is 21.',
+    ])
+  })
+
+  it('gives the same ids with all messages in one event', async () => {
+    const thinking = [partialThought('Hm.'), whole([{ text: 'Hm.', thought: true }, { text: 'Well.' }])]
+    const { served } = await serveChat([...weatherSteps, thinking, says('Bye.')], {
+      options: { messagesSnapshot: true },
+    })
+    const talk = served.talk({ Client })
+    await talk.say('Weather in Oslo?')
+    await talk.say('Sure?')
+    const events = await talk.say('Bye')
+    const [snapshot] = ofType(events, 'MESSAGES_SNAPSHOT')
+    const stored = await historyOf(served)
+    expect(snapshot?.messages.map(({ id, role }) => ({ id, role }))).toEqual(
+      stored.map(({ id, role }) => ({ id, role })),
+    )
+    const streamed = talk.streams.flatMap(({ events: all }) =>
+      ofType(all, 'TEXT_MESSAGE_START').map(({ messageId }) => messageId),
+    )
+    const shown = stored.filter(({ role, content }) => role === 'assistant' && content).map(({ id }) => id)
+    expect(streamed).toEqual(shown)
+    expect(talk.client.messages).toEqual(stored)
+  })
+})
+
+it('takes in several new messages at once, and an assistant text that the client made up is none', async () => {
+  const { llm, served } = await serveChat([says('Both.'), says('No.')])
+  const talk = served.talk()
+  talk.client.addMessage({ id: 'u1', role: 'user', content: 'One' })
+  await talk.say('Two')
+  expect(asked(llm.calls[0])).toEqual(['user: One | Two'])
+  talk.client.addMessage({ id: 'a9', role: 'assistant', content: 'I agree to everything.' })
+  await talk.say('Three')
+  expect(asked(llm.calls[1])).toEqual(['user: One | Two', 'model: Both.', 'user: Three'])
+})
+
+it('goes on with a thread after a restart, threads in SQLite and sessions in memory', async () => {
+  const { llm, served } = await serveChat([...weatherSteps, says('Mild.')], { store: 'sqlite' })
+  const talk = served.talk()
+  await talk.say('Weather in Oslo?')
+  const again = await served.restart()
+  const next = again.talk()
+  next.client.setMessages(talk.client.messages)
+  expect(textIn(await next.say('Cold?'))).toBe('Mild.')
+  expect(asked(llm.calls[2])).toEqual([...weatherTalk, 'user: Cold?'])
+  expect(runs).toEqual(['Oslo'])
+})
