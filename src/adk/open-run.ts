@@ -6,6 +6,7 @@ import { iterationsAt, namedMessages } from './call-place.js'
 import type { AdkFrame } from './frame.js'
 import { planSession } from './session/plan-session.js'
 import { openRunSession, type RunSession } from './session/run-session.js'
+import { sessionBelow, type SessionPlace } from './session/place-session.js'
 import { safeSessions } from './session/safe-service.js'
 import { applyDelta } from './session/state-sync.js'
 import { runnerWith, valueFor, type AdkSetup, type RunnableRoot } from './setup.js'
@@ -28,7 +29,7 @@ export interface Work {
 export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame | undefined): Promise<Work> {
   const { options } = setup
   const base = await setup.runnerFor(ctx)
-  const key = await setup.sessions.find(ctx, base)
+  const { service, key } = await placeOf(setup, ctx, base)
   const plugin = createRunPlugin({
     tools: ctx.clientTools,
     where: options.clientTools ?? 'auto',
@@ -44,7 +45,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
       return responseTo(question, answer, [...events, ...(frame?.events ?? [])])
     })
   const session: RunSession = await openRunSession({
-    service: safeSessions(base.sessionService),
+    service,
     key,
     plan: ({ events }) =>
       planSession({
@@ -60,6 +61,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
     temp: { ag_ui_context: ctx.context, ...(await valueFor(options.tempState, ctx)) },
     mark: (event) => ({ runId: ctx.runId, ...translator.mark(event) }),
   })
+  for (const note of session.plan.notes) ctx.report(note)
   const tree = createRunTree(base.agent, {
     resumeAt: goingOn(session),
     iterations: frame?.iterations ?? iterationsAt(ctx.messages, answeredCalls(session)),
@@ -111,6 +113,11 @@ function goingOn({ plan }: RunSession): readonly string[] {
   const isAtWork =
     last?.errorCode !== undefined || last?.content?.parts?.some((part) => part.functionResponse)
   return last?.author !== undefined && isAtWork === true ? [last.author] : []
+}
+
+async function placeOf({ sessions }: AdkSetup, ctx: RunContext, runner: Runner): Promise<SessionPlace> {
+  if (ctx.subagentRunId !== undefined) return sessionBelow(ctx, { appName: runner.appName, userId: ctx.user })
+  return { service: safeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
 }
 
 /** What the client says to the agent besides messages of the conversation. */

@@ -8,6 +8,7 @@ import { withPlace, type CallPlace } from './call-place.js'
 import { answered, asking, unanswered, type AdkFrame } from './frame.js'
 import { markedMetadata } from './mark.js'
 import { openRun, stateEvent, type Work } from './open-run.js'
+import { partsOf } from './session/event-facts.js'
 import { stateOf } from './session/history.js'
 import { applyDelta, deltaToSession } from './session/state-sync.js'
 import { valueFor, type AdkSetup } from './setup.js'
@@ -118,14 +119,18 @@ function plain(events: readonly Event[]): readonly Event[] {
 /** Results that ADK drops because another call of the turn asks for confirmation: they are shown and stored here. */
 async function lostResults({ session, plugin, translator }: Work): Promise<readonly AgentEvent[]> {
   const shown: AgentEvent[] = []
-  for (const { author = '', invocationId, content } of [...session.events]) {
-    const callIds = (content?.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? [])
-    const lost = plugin.takeLostResults(callIds)
+  const events = [...session.events]
+  const stored = new Set(events.flatMap(partsOf).flatMap(({ functionResponse }) => functionResponse?.id ?? []))
+  for (const event of events) {
+    const callIds = partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
+    const lost = plugin.takeLostResults(callIds.filter((id) => !stored.has(id)))
     if (lost.length === 0) continue
+    const { author = '', invocationId, branch } = event
     const parts = lost.map((functionResponse) => ({ functionResponse }))
-    const event = createEvent({ author, invocationId, content: { role: 'user', parts } })
-    await session.service.appendEvent({ session: session.session, event })
-    shown.push(...translator.translate(event))
+    const place = { author, invocationId, ...(branch === undefined ? {} : { branch }) }
+    const found = createEvent({ ...place, content: { role: 'user', parts } })
+    await session.service.appendEvent({ session: session.session, event: found })
+    shown.push(...translator.translate(found))
   }
   return shown
 }

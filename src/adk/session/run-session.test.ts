@@ -297,7 +297,7 @@ describe('a change of the state before the run', () => {
     await go(session, { steps: [says('Hello')] })
     const { events, state } = await stored(service)
     expect(state).toEqual({ a: 1 })
-    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1')])
+    expect(events.filter(({ author, content }) => author === 'user' && content)).toHaveLength(1)
   })
 })
 

@@ -170,7 +170,7 @@ describe('a client that goes away', () => {
     const { sink, calls, leave } = createSink()
     async function* waits(): AsyncGenerator<Batch> {
       yield word('a')
-      await new Promise((resolve) => sink.gone.addEventListener('abort', resolve))
+      await new Promise<void>((resolve) => sink.gone.addEventListener('abort', resolve))
     }
     const ended = pumped(waits(), sink)
     await settled()

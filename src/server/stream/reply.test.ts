@@ -90,7 +90,7 @@ describe('a stream', () => {
     await reply(
       async function* (gone) {
         yield* sending(started)
-        await new Promise((resolve) => gone.addEventListener('abort', resolve))
+        await new Promise<void>((resolve) => gone.addEventListener('abort', resolve))
       },
       { signal: AbortSignal.abort() },
     )

@@ -1,0 +1,349 @@
+import {
+  AuthCredentialTypes,
+  FunctionNode,
+  FunctionTool,
+  InMemorySessionService,
+  LlmAgent,
+  requestInputTool,
+  RequestInput,
+  START,
+  Workflow,
+  type AuthConfig,
+  type BaseSessionService,
+} from '@google/adk'
+import type { Interrupt, ResumeEntry } from '@ag-ui/core'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { fromAdk, type AdkRoot } from '../../src/adk/index.js'
+import type { AgUiEvent } from '../../src/protocol/index.js'
+import {
+  asked,
+  callId,
+  clientTool,
+  historyOf,
+  questionsIn,
+  serveAdk,
+  textIn,
+} from '../support/adk/serve-adk.js'
+import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
+import { ofType, resultsIn } from '../support/run-agent.js'
+import { serveAgents, type ServedAgents } from '../support/serve-agents.js'
+import { newClient } from './support-clients.js'
+import { inputOf, user } from './support-server.js'
+
+const done: string[] = []
+const remove = new FunctionTool({
+  name: 'remove',
+  description: 'Removes a file.',
+  parameters: z.object({ path: z.string() }),
+  requireConfirmation: true,
+  execute: ({ path }) => {
+    done.push(path)
+    return { removed: path }
+  },
+})
+const look = new FunctionTool({
+  name: 'look',
+  description: 'Looks.',
+  parameters: z.object({}),
+  execute: () => ({ seen: true }),
+})
+
+function helper(steps: readonly LlmStep[], tools: LlmAgent['tools'] = [remove, look]) {
+  const llm = new ScriptedLlm(steps)
+  return { llm, make: (): AdkRoot => new LlmAgent({ name: 'helper', model: llm, tools }) }
+}
+
+const yes = (payload: unknown = {}) => ({ status: 'resolved' as const, payload })
+
+/** What becomes of the server, between question and answer. */
+type Between = 'nothing' | 'restart: threads in SQLite, sessions in memory' | 'restart: threads in memory, sessions kept'
+
+const betweens: readonly Between[] = [
+  'nothing',
+  'restart: threads in SQLite, sessions in memory',
+  'restart: threads in memory, sessions kept',
+]
+
+/** A conversation that goes on over a restart. The client is another one then, that knows what the server tells it. */
+async function converse(make: () => AdkRoot, between: Between) {
+  done.length = 0
+  const kept: BaseSessionService = new InMemorySessionService()
+  const serve = (): Promise<ServedAgents> =>
+    between === 'restart: threads in memory, sessions kept'
+      ? serveAgents({ agents: [fromAdk(make(), { sessionService: kept })] })
+      : serveAdk({ make: () => fromAdk(make()), store: 'sqlite' })
+  let served = await serve()
+  let client = newClient({ url: served.url })
+  const bytes: string[] = []
+  let count = 0
+
+  const go = async (fields: { resume?: ResumeEntry[] } = {}): Promise<readonly AgUiEvent[]> => {
+    const { messages, state } = client
+    const body = inputOf({ runId: `run-${++count}`, messages, state, ...fields })
+    const { events } = await served.stream('/run', { body })
+    bytes.push(JSON.stringify(events))
+    client.setMessages(await historyOf(served))
+    return events
+  }
+  return {
+    bytes,
+    get served() {
+      return served
+    },
+    async say(text: string): Promise<readonly AgUiEvent[]> {
+      client.addMessage(user(`u${count + 1}`, text))
+      return go()
+    },
+    /** Restarts if that is to be done, comes back with a fresh client, and answers what it is asked. */
+    async answer(answers: (question: Interrupt) => Omit<ResumeEntry, 'interruptId'> | undefined) {
+      const before = served
+      if (between === 'restart: threads in memory, sessions kept') served = await serve()
+      else if (between !== 'nothing') served = await served.restart()
+      if (before !== served) expect(served.url).not.toBe(before.url)
+      client = newClient({ url: served.url })
+      await client.connectAgent()
+      bytes.push(JSON.stringify([client.messages, client.state, client.pendingInterrupts]))
+      const resume = client.pendingInterrupts.flatMap((question) => {
+        const answer = answers(question)
+        return answer ? [{ interruptId: question.id, ...answer }] : []
+      })
+      return go({ resume })
+    },
+  }
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+describe.each(betweens)('between question and answer: %s', (between) => {
+  it('a tool that has to be confirmed runs once, with what ran beside it', async () => {
+    const { llm, make } = helper([
+      callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'look' }),
+      says('Gone.'),
+      says('Bye.'),
+    ])
+    const talk = await converse(make, between)
+    const events = await talk.say('Remove /a')
+    expect(questionsIn(events)).toMatchObject([
+      { reason: 'confirmation', metadata: { toolName: 'remove', arguments: { path: '/a' } } },
+    ])
+    expect([done, resultsIn(events).length]).toEqual([[], 1])
+    const second = await talk.answer(() => yes({ confirmed: true }))
+    expect([done, textIn(second)]).toEqual([['/a'], 'Gone.'])
+    const whole = [
+      'user: Remove /a',
+      'model: remove({"path":"/a"}) | look({})',
+      'user: remove -> {"removed":"/a"} | look -> {"seen":true}',
+    ]
+    expect(asked(llm.calls[1])).toEqual(whole)
+    await talk.say('Bye')
+    expect(asked(llm.calls[2]).slice(-2)).toEqual(['model: Gone.', 'user: Bye'])
+    expect(done).toEqual(['/a'])
+  })
+
+  it('a tool that is not confirmed, or that nobody answers for, does not run', async () => {
+    for (const answer of [yes({ confirmed: false }), { status: 'cancelled' as const }]) {
+      const { llm, make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Kept.')])
+      const talk = await converse(make, between)
+      await talk.say('Remove /a')
+      expect(textIn(await talk.answer(() => answer))).toBe('Kept.')
+      expect(done).toEqual([])
+      expect(asked(llm.calls[1])[2]).toMatch(/^user: remove -> /)
+    }
+  })
+
+  it('the node of a workflow that asks gets the answer, and the workflow goes on there', async () => {
+    const seen: unknown[] = []
+    const first = new FunctionNode('first', () => {
+      seen.push('first')
+      return 'one'
+    })
+    const ask = new FunctionNode('ask', () => new RequestInput({ interruptId: 'q1', message: 'How many?' }))
+    const take = new FunctionNode('take', (_, input) => {
+      seen.push(input)
+      return `took ${JSON.stringify(input)}`
+    })
+    const make = () => new Workflow({ name: 'form', edges: [[START, first, ask, take]] })
+    const talk = await converse(make, between)
+    expect(questionsIn(await talk.say('Go'))).toMatchObject([
+      { reason: 'input_required', message: 'How many?' },
+    ])
+    const events = await talk.answer(() => yes({ n: 3 }))
+    expect(seen).toEqual(['first', { n: 3 }])
+    expect(textIn(events)).toContain('took {"n":3}')
+  })
+
+  it('a model that asks by a tool gets the answer', async () => {
+    const { llm, make } = helper(
+      [callsTool({ name: 'adk_request_input', args: { message: 'Which one?' } }), says('Two it is.')],
+      [requestInputTool],
+    )
+    const talk = await converse(make, between)
+    expect(questionsIn(await talk.say('Choose'))).toMatchObject([{ message: 'Which one?' }])
+    expect(textIn(await talk.answer(() => yes('two')))).toBe('Two it is.')
+    expect(JSON.stringify(llm.calls[1])).toContain('two')
+  })
+
+  const config = {
+    oauth: {
+      authScheme: {
+        type: 'oauth2',
+        flows: {
+          authorizationCode: {
+            authorizationUrl: 'https://x.test/auth',
+            tokenUrl: 'https://x.test/token',
+            scopes: { read: 'Read' },
+          },
+        },
+      },
+      rawAuthCredential: {
+        authType: AuthCredentialTypes.OAUTH2,
+        oauth2: { clientId: 'me', clientSecret: 'hush-secret', redirectUri: 'https://app.test/back' },
+      },
+      credentialKey: 'mail',
+    } as AuthConfig,
+    key: {
+      authScheme: { type: 'apiKey', name: 'X-Key', in: 'header' },
+      rawAuthCredential: { authType: AuthCredentialTypes.API_KEY, apiKey: 'hush-secret' },
+      credentialKey: 'key',
+    } as AuthConfig,
+  }
+
+  const mail = (auth: AuthConfig, used: string[]) =>
+    new FunctionTool({
+      name: 'mail',
+      description: 'Mails.',
+      parameters: z.object({}),
+      execute: (_, context) => {
+        const credential = context?.getAuthResponse(auth)
+        const secret = credential?.apiKey ?? credential?.oauth2?.accessToken
+        if (secret !== undefined) {
+          used.push(secret)
+          return { sent: true }
+        }
+        context?.requestCredential(auth)
+        return { status: 'waiting' }
+      },
+    })
+
+  it('a tool that needs an API key gets it, and no secret is ever sent', async () => {
+    const used: string[] = []
+    const { llm, make } = helper([callsTool({ name: 'mail' }), says('Sent.')], [mail(config.key, used)])
+    const talk = await converse(make, between)
+    expect(questionsIn(await talk.say('Mail'))).toMatchObject([{ reason: 'adk:credential' }])
+    expect(textIn(await talk.answer(() => yes({ apiKey: 'key-of-ann' })))).toBe('Sent.')
+    expect(used).toEqual(['key-of-ann'])
+    const sent = JSON.stringify([talk.bytes, await historyOf(talk.served)])
+    expect(sent).not.toContain('hush-secret')
+    expect(sent).not.toContain('key-of-ann')
+    expect(JSON.stringify(llm.calls)).not.toContain('key-of-ann')
+  })
+
+  it('a tool that needs a sign-in gets its token, and no secret is ever sent', async () => {
+    const real = globalThis.fetch
+    const bodies: URLSearchParams[] = []
+    vi.stubGlobal('fetch', (url: string | URL, init: { body: string }) => {
+      if (!String(url).startsWith('https://x.test')) return real(url, init)
+      bodies.push(new URLSearchParams(init.body))
+      return Promise.resolve(Response.json({ access_token: 'token-1', token_type: 'Bearer' }))
+    })
+    const used: string[] = []
+    const { make } = helper([callsTool({ name: 'mail' }), says('Sent.')], [mail(config.oauth, used)])
+    const talk = await converse(make, between)
+    await talk.say('Mail')
+    const events = await talk.answer(({ metadata }) => {
+      const { authorizationUri = '' } = metadata?.credential as { authorizationUri?: string }
+      const state = new URL(authorizationUri).searchParams.get('state') ?? ''
+      return yes({ authResponseUri: `https://app.test/back?code=c-1&state=${state}` })
+    })
+    expect([textIn(events), used]).toEqual(['Sent.', ['token-1']])
+    expect([bodies[0]?.get('code'), bodies[0]?.get('client_secret')]).toEqual(['c-1', 'hush-secret'])
+    const sent = JSON.stringify([talk.bytes, await historyOf(talk.served)])
+    for (const secret of ['hush-secret', 'token-1']) expect(sent).not.toContain(secret)
+  })
+
+  it('two questions are answered one by one, and the agent goes on with both', async () => {
+    const { llm, make } = helper([
+      callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'remove', args: { path: '/b' } }),
+      says('Done.'),
+    ])
+    const talk = await converse(make, between)
+    const first = questionsIn(await talk.say('Remove both'))
+    expect(first).toHaveLength(2)
+    const pathOf = ({ metadata }: Interrupt): unknown => (metadata?.arguments as { path: string }).path
+    const half = await talk.answer((one) => (pathOf(one) === '/b' ? yes({ confirmed: true }) : undefined))
+    expect(questionsIn(half).map(pathOf)).toEqual(['/a'])
+    expect([done, llm.calls.length]).toEqual([[], 1])
+    // Who has lost the thread asks for both again.
+    const end = await talk.answer((one) => yes({ confirmed: pathOf(one) === '/b' }))
+    expect([textIn(end), done]).toEqual(['Done.', ['/b']])
+    expect(llm.calls).toHaveLength(2)
+  })
+})
+
+it('an answer to a question that nobody asked is refused, and the open one stays', async () => {
+  const { make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Gone.')])
+  const talk = await converse(make, 'nothing')
+  await talk.say('Remove /a')
+  const body = inputOf({
+    runId: 'run-9',
+    messages: await historyOf(talk.served),
+    resume: [{ interruptId: 'int-stale', status: 'resolved', payload: { confirmed: true } }],
+  })
+  const { events } = await talk.served.stream('/run', { body })
+  expect(ofType(events, 'RUN_ERROR')).toMatchObject([{ code: 'INVALID_RESUME' }])
+  expect(done).toEqual([])
+  expect(textIn(await talk.answer(() => yes({ confirmed: true })))).toBe('Gone.')
+  expect(done).toEqual(['/a'])
+})
+
+it('an answer that comes twice does its work once', async () => {
+  const { llm, make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Gone.')])
+  const talk = await converse(make, 'nothing')
+  const [question] = questionsIn(await talk.say('Remove /a'))
+  const resume = [{ interruptId: question?.id ?? '', ...yes({ confirmed: true }) }]
+  await talk.answer(() => yes({ confirmed: true }))
+  const body = inputOf({ runId: 'run-9', messages: await historyOf(talk.served), resume })
+  const { events } = await talk.served.stream('/run', { body })
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  expect([done, llm.calls.length]).toEqual([['/a'], 2])
+})
+
+it.each([false, true])(
+  'a question beside a call of a client tool: both are answered, restart in between: %s',
+  async (restarts) => {
+    done.length = 0
+    const tools = [clientTool('pick')]
+    const { llm, make } = helper([
+      callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'pick' }, { name: 'look' }),
+      says('Done.'),
+    ])
+    let served = await serveAdk({ make: () => fromAdk(make()), store: 'sqlite' })
+    const talk = served.talk()
+    const events = await talk.say('Go', { tools })
+    const [question] = questionsIn(events)
+    if (restarts) served = await served.restart()
+    const next = served.talk()
+    next.client.setMessages(talk.client.messages)
+    const resume = [{ interruptId: question?.id ?? '', ...yes({ confirmed: true }) }]
+    const after = await next.answer({ [callId(events, 'pick')]: 'red' }, { tools, resume })
+    expect(textIn(after)).toBe('Done.')
+    expect(done).toEqual(['/a'])
+    expect(asked(llm.calls[1])).toEqual([
+      'user: Go',
+      'model: remove({"path":"/a"}) | pick({}) | look({})',
+      'user: remove -> {"removed":"/a"} | pick -> {"result":"red"} | look -> {"seen":true}',
+    ])
+  },
+)
+
+it('who talks on while a question is open is asked again', async () => {
+  const { llm, make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Gone.')])
+  const talk = await converse(make, 'nothing')
+  const [question] = questionsIn(await talk.say('Remove /a'))
+  const again = await talk.say('Hello?')
+  expect(questionsIn(again)).toEqual([question])
+  expect([llm.calls.length, done]).toEqual([1, []])
+})
