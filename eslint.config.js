@@ -11,6 +11,7 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       'max-params': ['error', 3],
+      '@typescript-eslint/no-invalid-void-type': ['error', { allowAsThisParameter: true }],
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
       'no-restricted-syntax': [

@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 30_000,
+    hookTimeout: 60_000,
     setupFiles: ['test/setup.ts'],
     // One command for both: `npm run test:unit` runs once, `npm run test:unit -- --watch` stays.
     watch: false,

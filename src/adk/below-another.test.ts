@@ -1,6 +1,6 @@
 import { InMemorySessionService, LlmAgent } from '@google/adk'
 import { expect, it } from 'vitest'
-import { callsTool, says, ScriptedLlm } from '../../test/support/adk/scripted-llm.js'
+import { says, ScriptedLlm } from '../../test/support/adk/scripted-llm.js'
 import { createClient, ofType } from '../../test/support/run-agent.js'
 import { agentTool, defineAgent } from '../agents/index.js'
 import { scriptedModel } from '../models/index.js'

@@ -1,13 +1,5 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
-import {
-  BasePlugin,
-  isLlmAgent,
-  type BaseTool,
-  type Context,
-  type InvocationContext,
-  type LlmRequest,
-  type LlmResponse,
-} from '@google/adk'
+import { BasePlugin, isLlmAgent, type InvocationContext, type LlmRequest } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
 import { dropPreviews, nameCalls, withoutMadeIds } from './call-ids.js'
@@ -18,6 +10,7 @@ import { instruct } from './instruct.js'
 import { createLostResults, type LostResult } from './lost-results.js'
 import { createOffer, type OfferOptions } from './offer.js'
 import { repairContents } from './repair-contents.js'
+import { RunHooks, type PluginHooks } from './run-hooks.js'
 import { userFirst } from './user-first.js'
 
 /** What one run brings along for its models. */
@@ -69,7 +62,7 @@ export function createRunPlugin(options: RunPluginOptions): RunPlugin {
   })
   const toolsOf = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
 
-  const hooks: Hooks = {
+  const hooks: PluginHooks = {
     userMessage: (context) => {
       const invocationId = options.invocationId?.()
       if (invocationId !== undefined) Object.assign(context, { invocationId })
@@ -107,7 +100,7 @@ export function createRunPlugin(options: RunPluginOptions): RunPlugin {
     },
   }
   const { wireName, modelName, isClientTool } = offer
-  return { plugin: new Plugin(hooks), wireName, modelName, isClientTool, takeLostResults: lost.take }
+  return { plugin: new RunHooks(hooks), wireName, modelName, isClientTool, takeLostResults: lost.take }
 }
 
 /** The contents of a request as its model takes them. */
@@ -123,69 +116,6 @@ function answerUnknown(parts: readonly Part[], tools: LlmRequest['toolsDict'] | 
     if (tools && name !== undefined && !Object.hasOwn(tools, name)) tools[name] = new UnknownTool(name)
   }
 }
-
-interface Hooks {
-  readonly userMessage: (context: InvocationContext) => void
-  /** An answer stands in for that of the model. */
-  readonly beforeModel: (request: LlmRequest, context: InvocationContext) => LlmResponse | undefined
-  /** Called for answers with function calls. */
-  readonly afterModel: (response: LlmResponse, context: InvocationContext) => void
-  readonly afterTool: (tool: BaseTool, context: Context, result: unknown) => void
-  /** An answer is the result of the tool. */
-  readonly toolError: (tool: BaseTool, context: Context, error: Error) => ToolResponse | undefined
-}
-
-const nothing = Promise.resolve(undefined)
-
-/** Changes what it is shown, and answers only where it must: the callbacks of plugins and agents behind it are asked as well. */
-class Plugin extends BasePlugin {
-  readonly #hooks: Hooks
-
-  constructor(hooks: Hooks) {
-    super('millrace')
-    this.#hooks = hooks
-  }
-
-  override onUserMessageCallback({ invocationContext }: UserMessage): Promise<undefined> {
-    this.#hooks.userMessage(invocationContext)
-    return nothing
-  }
-
-  // The one it would inherit tells the console that it is experimental.
-  override beforeToolSelection(): Promise<undefined> {
-    return nothing
-  }
-
-  override async beforeModelCallback({
-    callbackContext,
-    llmRequest,
-  }: ModelRequest): Promise<LlmResponse | undefined> {
-    return Promise.resolve(this.#hooks.beforeModel(llmRequest, callbackContext.invocationContext))
-  }
-
-  // Called for every piece of a text.
-  override afterModelCallback({ callbackContext, llmResponse }: ModelResponse): Promise<undefined> {
-    if (llmResponse.content?.parts?.some(({ functionCall }) => functionCall))
-      this.#hooks.afterModel(llmResponse, callbackContext.invocationContext)
-    return nothing
-  }
-
-  override afterToolCallback({ tool, toolContext, result }: ToolResult): Promise<undefined> {
-    this.#hooks.afterTool(tool, toolContext, result)
-    return nothing
-  }
-
-  override onToolErrorCallback({ tool, toolContext, error }: ToolFailure): Promise<ToolResponse | undefined> {
-    return Promise.resolve(this.#hooks.toolError(tool, toolContext, error))
-  }
-}
-
-type ToolResponse = Record<string, unknown>
-type UserMessage = Parameters<BasePlugin['onUserMessageCallback']>[0]
-type ModelRequest = Parameters<BasePlugin['beforeModelCallback']>[0]
-type ModelResponse = Parameters<BasePlugin['afterModelCallback']>[0]
-type ToolResult = Parameters<BasePlugin['afterToolCallback']>[0]
-type ToolFailure = Parameters<BasePlugin['onToolErrorCallback']>[0]
 
 /** Whether the model is Gemini by its usual interface. The other one matches calls by any id. */
 function isPlainGemini({ agent }: InvocationContext): boolean {

@@ -1,4 +1,5 @@
 import { checkpointOf, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
+import { MillraceError } from '../../core/errors.js'
 import type { Lease } from '../../threads/store.js'
 import type { Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
@@ -23,13 +24,23 @@ export async function rememberedThread(
   key: ThreadKey,
 ): Promise<Remembered | undefined> {
   const agent = agents.get(key.agent)
-  const thread = await agent?.memory?.read(ownerOf(key))
+  const thread = agent?.memory && (await readFrom(agent.memory, key))
   if (!agent || !thread || thread.messages.length === 0) return undefined
   const { messages, state, paused } = thread
   if (!paused) return { messages, state, interrupts: [] }
   const interrupts = paused.points.map(({ interrupt }) => interrupt)
   const at = { threadId: key.thread, runId: newId('run'), messages, state, ...paused }
   return { messages, state, interrupts, checkpoint: checkpointOf(agent, at) }
+}
+
+async function readFrom(memory: AgentMemory, key: ThreadKey): ReturnType<AgentMemory['read']> {
+  try {
+    return await memory.read(ownerOf(key))
+  } catch (cause) {
+    if (MillraceError.isInstance(cause)) throw cause
+    // For who asks it is the same: threads cannot be read now.
+    throw new MillraceError('STORE_ERROR', 'The agent cannot say what it knows of a thread.', { cause })
+  }
 }
 
 /** Takes a thread that was made elsewhere into the store, to go on with it here. Undefined when there is none. */
