@@ -8,6 +8,7 @@ import { serve } from 'millrace/node'
 import { createServer } from 'millrace/server'
 import { createSqliteStore } from 'millrace/sqlite'
 import { createDemoAgents } from './demo-agents.mjs'
+import { lazyAdkAgent } from './lazy-adk-agent.mjs'
 
 const help = `Serves the demo agents over AG-UI.
 
@@ -23,17 +24,24 @@ const help = `Serves the demo agents over AG-UI.
 // In the single quotes of the shell: an id that is new each time the line is used.
 const now = "'$(date +%s)'"
 
+const withoutAdk =
+  'There is no agent of Google ADK: @google/adk is not installed. Run: npm install @google/adk\n'
+
 async function start(port) {
   // The console is for what to try. Whoever wants to see runs sets LOG_LEVEL=info.
   process.env.LOG_LEVEL ??= 'warn'
   const file = join(process.env.MILLRACE_DIR || '.millrace', 'threads.db')
-  const agents = createDemoAgents(await modelFromEnv({ log: (line) => console.log(line) }))
+  const adk = lazyAdkAgent()
+  const model = await modelFromEnv({ log: (line) => console.log(line) })
+  const agents = [...createDemoAgents(model), ...(adk ? [adk.agent] : [])]
   const server = createServer({ agents, store: await createSqliteStore({ path: file }) })
   const { url } = await serve(server, { port }).catch(async (error) => {
     await server.close()
     throw error
   })
   console.log(whatToTry(url, agents, file))
+  // Seconds of work: not before the addresses are there to be read.
+  await adk?.load().catch(({ message }) => console.error(`The agent adk cannot be used: ${message}`))
 }
 
 function portOf(text) {
@@ -58,6 +66,7 @@ function whatToTry(url, agents, file) {
     `curl ${url}/agents`,
     `curl ${url}/agents/chat/thread/list`,
     `curl ${url}/agents/shared-state/state_snapshot/demo\n`,
+    ...(agents.some(({ name }) => name === 'adk') ? [] : [withoutAdk]),
     'Ctrl-C stops the server. Threads are still there when it starts again.',
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-import type { Message } from '@ag-ui/core'
+import type { Message, ToolCall } from '@ag-ui/core'
 import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
 
@@ -7,6 +7,8 @@ import type { AgentEvent } from '../protocol/index.js'
  * is made again from the thread has no other way to know it.
  */
 export interface CallPlace {
+  /** The run that made it. */
+  readonly runId: string
   readonly author: string
   /** How often the loops had gone round that were not done. */
   readonly iterations: Readonly<Record<string, number>>
@@ -15,10 +17,15 @@ export interface CallPlace {
 const key = 'adk'
 
 /** The event, with the place if it begins a call. */
-export function withPlace(event: AgentEvent, { author, iterations }: CallPlace): AgentEvent {
+export function withPlace(event: AgentEvent, { iterations, ...place }: CallPlace): AgentEvent {
   if (event.type !== 'TOOL_CALL_START') return event
   const rounds = Object.keys(iterations).length > 0 ? { iterations: { ...iterations } } : {}
-  return { ...event, metadata: { ...event.metadata, [key]: { author, ...rounds } } }
+  return { ...event, metadata: { ...event.metadata, [key]: { ...place, ...rounds } } }
+}
+
+/** The run that made a call, if that is noted. */
+export function runOf(call: ToolCall): string | undefined {
+  return placeOf(call)?.runId
 }
 
 /** The messages, those of calls with the name of the agent that made them. */
@@ -43,8 +50,10 @@ export function iterationsAt(
 
 function placeOf({ metadata }: { readonly metadata?: unknown }): CallPlace | undefined {
   const place: unknown = isRecord(metadata) ? metadata[key] : undefined
-  if (!isRecord(place) || typeof place.author !== 'string') return undefined
+  if (!isRecord(place)) return undefined
+  const { runId, author } = place
+  if (typeof runId !== 'string' || typeof author !== 'string') return undefined
   const rounds = isRecord(place.iterations) ? Object.entries(place.iterations) : []
   const counted = rounds.filter((entry): entry is [string, number] => Number.isInteger(entry[1]))
-  return { author: place.author, iterations: Object.fromEntries(counted) }
+  return { runId, author, iterations: Object.fromEntries(counted) }
 }

@@ -11,8 +11,14 @@ export interface Mark {
   readonly partCounts?: readonly number[]
   /** Calls whose results came too late to be given as such. An event of the user tells of them in words. */
   readonly lateCallIds?: readonly string[]
+  /** The message that the calls of an event stand in. */
+  readonly callsIn?: string
+  /** The messages that results in an event came with, by the id of the call. */
+  readonly resultIds?: Readonly<Record<string, string>>
   /** The message that the thoughts of an event became. */
   readonly reasoningIds?: readonly string[]
+  /** How often the loops of the tree had gone round that were not done, on an event that waits for somebody. */
+  readonly iterations?: Readonly<Record<string, number>>
   /** Made of messages that the thread has and the session had not. */
   readonly imported?: boolean
   /** Ids of earlier events that are not part of the conversation any more: it was edited before them. */

@@ -1,7 +1,7 @@
 import { createEvent, type Session } from '@google/adk'
-import { rootAddress, type AgentMemory, type ThreadOwner } from '../agents/index.js'
-import { asking, type AdkFrame } from './frame.js'
-import { openQuestions } from './open-questions.js'
+import { asking, rootAddress, type AgentMemory, type ThreadOwner } from '../agents/index.js'
+import type { AdkFrame } from './frame.js'
+import { openEnds } from './open-questions.js'
 import { messagesOf, stateOf } from './session/history.js'
 import { safeSessions } from './session/safe-service.js'
 import { deltaToSession } from './session/state-sync.js'
@@ -21,10 +21,14 @@ export function createMemory({ name, shared, sessions, options }: AdkSetup): Age
       const session = await load(thread)
       if (!session) return undefined
       const { events } = session
-      const questions = openQuestions(events)
+      const { questions, callIds } = openEnds(events)
       const frame: AdkFrame = { questions, answers: {}, events: [], iterations: {} }
-      const remembered = { messages: messagesOf(events, history), state: stateOf(session) }
-      return { ...remembered, ...(questions.length > 0 && { paused: asking(rootAddress({ name }), frame) }) }
+      return {
+        messages: messagesOf(events, history),
+        state: stateOf(session),
+        pendingToolCallIds: callIds,
+        ...(questions.length > 0 && { paused: asking(rootAddress({ name }), frame) }),
+      }
     },
     async writeState(thread, state) {
       const session = await load(thread)

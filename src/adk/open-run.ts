@@ -4,6 +4,7 @@ import type { AgentEvent } from '../protocol/index.js'
 import { responseTo } from './ask/answers.js'
 import { iterationsAt, namedMessages } from './call-place.js'
 import type { AdkFrame } from './frame.js'
+import { markOf, type Mark } from './mark.js'
 import { planSession } from './session/plan-session.js'
 import { openRunSession, type RunSession } from './session/run-session.js'
 import { sessionBelow, type SessionPlace } from './session/place-session.js'
@@ -18,6 +19,8 @@ import { createRunTree, type RunTree } from './tree/run-tree.js'
 export interface Work {
   readonly setup: AdkSetup
   readonly ctx: RunContext
+  /** What the run goes on from. */
+  readonly frame: AdkFrame | undefined
   readonly runner: Runner
   readonly session: RunSession
   readonly tree: RunTree
@@ -59,12 +62,12 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
         newId: ctx.newId,
       }),
     temp: { ag_ui_context: ctx.context, ...(await valueFor(options.tempState, ctx)) },
-    mark: (event) => ({ runId: ctx.runId, ...translator.mark(event) }),
+    mark: (event) => ({ runId: ctx.runId, ...translator.mark(event), ...roundsAt(event, tree) }),
   })
   for (const note of session.plan.notes) ctx.report(note)
-  const tree = createRunTree(base.agent, {
+  const tree: RunTree = createRunTree(base.agent, {
     resumeAt: goingOn(session),
-    iterations: frame?.iterations ?? iterationsAt(ctx.messages, answeredCalls(session)),
+    iterations: { ...earlierRounds(session, ctx), ...frame?.iterations },
   })
   const translator: Translator = createTranslator({
     runId: ctx.runId,
@@ -86,7 +89,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
     sessionService: session.service,
     plugin: plugin.plugin,
   })
-  return { setup, ctx, runner, session, tree, plugin, translator }
+  return { setup, ctx, frame, runner, session, tree, plugin, translator }
 }
 
 /** The invocation that a run goes on with. */
@@ -98,6 +101,23 @@ function earlierInvocation(session: RunSession, root: RunnableRoot): string | un
   const isCaller = ({ content }: Event): boolean =>
     content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)) === true
   return keep.findLast(isCaller)?.invocationId
+}
+
+/** The rounds of loops, to be noted on an event that the run may stop at. */
+function roundsAt({ longRunningToolIds = [] }: Event, tree: RunTree): Mark {
+  const iterations = longRunningToolIds.length > 0 ? tree.iterations() : {}
+  return Object.keys(iterations).length > 0 ? { iterations } : {}
+}
+
+/** The same, of the run that had stopped: as the session has it, or the thread. */
+function earlierRounds(session: RunSession, { messages }: RunContext): Readonly<Record<string, number>> {
+  const calls = answeredCalls(session)
+  const noted = session.plan.keep.flatMap((event) =>
+    event.content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id))
+      ? (markOf(event).iterations ?? {})
+      : [],
+  )
+  return Object.assign({}, ...noted, iterationsAt(messages, calls)) as Record<string, number>
 }
 
 /** The calls that the news brings results of. */

@@ -1,11 +1,18 @@
 import { createEvent, StreamingMode, type Event } from '@google/adk'
-import type { Control, NativeEvents, RunContext } from '../agents/index.js'
+import {
+  asking,
+  isAnswered,
+  withAnswers,
+  type Control,
+  type NativeEvents,
+  type RunContext,
+} from '../agents/index.js'
 import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { adkError } from './adk-error.js'
 import { questionsOf } from './ask/questions.js'
 import { withPlace, type CallPlace } from './call-place.js'
-import { answered, asking, unanswered, type AdkFrame } from './frame.js'
+import type { AdkFrame } from './frame.js'
 import { markedMetadata } from './mark.js'
 import { openRun, stateEvent, type Work } from './open-run.js'
 import { partsOf } from './session/event-facts.js'
@@ -17,8 +24,8 @@ import type { Translator } from './translate/translator.js'
 /** One run of an ADK agent. */
 export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const saved = ctx.takeFrame() as AdkFrame | undefined
-  const frame = saved && answered(saved, ctx.answers)
-  if (frame && unanswered(frame).length > 0) return asking(ctx.address, frame)
+  const frame = saved && withAnswers(saved, ctx.answers)
+  if (frame && !isAnswered(frame)) return asking(ctx.address, frame)
   const work = await openRun(setup, ctx, frame)
   try {
     yield* adoptedState(work)
@@ -65,8 +72,8 @@ async function* translated(work: Work): AsyncGenerator<AgentEvent> {
   }
 }
 
-function placeOf({ author = '' }: Event, { tree }: Work): CallPlace {
-  return { author, iterations: tree.iterations() }
+function placeOf({ author = '' }: Event, { ctx, tree }: Work): CallPlace {
+  return { runId: ctx.runId, author, iterations: tree.iterations() }
 }
 
 /** The state of the client, where no message takes it along. */
@@ -91,7 +98,7 @@ async function seen(native: NativeEvents, event: Event, translator: Translator):
 }
 
 async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
-  const { ctx, session, tree, translator } = work
+  const { ctx, frame, session, tree, translator } = work
   yield* await lostResults(work)
   yield* translator.finish()
   const questions = questionsOf(translator.requests, ctx)
@@ -99,7 +106,8 @@ async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
     return asking(ctx.address, {
       questions,
       answers: {},
-      events: plain(session.events),
+      // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
+      events: plain([...(frame?.events ?? []), ...session.events]),
       iterations: tree.iterations(),
     })
   if (translator.error) throw adkError(translator.error)
@@ -120,7 +128,9 @@ function plain(events: readonly Event[]): readonly Event[] {
 async function lostResults({ session, plugin, translator }: Work): Promise<readonly AgentEvent[]> {
   const shown: AgentEvent[] = []
   const events = [...session.events]
-  const stored = new Set(events.flatMap(partsOf).flatMap(({ functionResponse }) => functionResponse?.id ?? []))
+  const stored = new Set(
+    events.flatMap(partsOf).flatMap(({ functionResponse }) => functionResponse?.id ?? []),
+  )
   for (const event of events) {
     const callIds = partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
     const lost = plugin.takeLostResults(callIds.filter((id) => !stored.has(id)))

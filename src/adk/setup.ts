@@ -1,6 +1,7 @@
 import { isApp, Runner, type BasePlugin, type BaseSessionService } from '@google/adk'
 import type { RunContext, ThreadOwner } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
+import { isRecord } from '../core/is-record.js'
 import type { SessionKey } from './adk-types.js'
 import type { AdkOptions, AdkRoot } from './options.js'
 import { pluginsOf, QuietPlugins } from './quiet-plugins.js'
@@ -57,8 +58,8 @@ function sharedRunner(root: Exclude<AdkRoot, (...args: never[]) => unknown>, opt
   return Object.defineProperty(runner, 'pluginManager', { value: new QuietPlugins([...own, ...plugins]) })
 }
 
-function nameOf(root: object): string {
-  const name: unknown = Reflect.get(root, 'name')
+function nameOf(root: unknown): string {
+  const name: unknown = isRecord(root) ? root.name : undefined
   if (typeof name === 'string' && name !== '') return name
   throw invalid('`fromAdk` takes an agent, a workflow, an app or a function that makes a Runner.')
 }

@@ -12,7 +12,8 @@ import { createSharedState, type SharedState } from './shared-state.js'
 import { openTrace, type RunTrace } from './work-span.js'
 
 type Defaulted = 'newId' | 'clock' | 'onProblem' | 'graceMs'
-type Optional = 'checkpoint' | 'checkpoints' | 'identity' | 'native' | 'values' | 'toolTimeoutMs' | 'trace'
+type Optional =
+  'checkpoint' | 'checkpoints' | 'edit' | 'identity' | 'native' | 'values' | 'toolTimeoutMs' | 'trace'
 
 /** The options of a run with the defaults filled in. */
 export type SettledOptions = Required<Pick<RunOptions, Defaulted>> & {

@@ -55,6 +55,8 @@ export interface AgentMemory {
 export interface RememberedThread {
   readonly messages: readonly Message[]
   readonly state: unknown
+  /** Calls that are left to the client. */
+  readonly pendingToolCallIds?: readonly string[]
   /** Questions of the agent, as the root of a run, that nobody has answered yet. */
   readonly paused?: Paused
 }

@@ -9,7 +9,7 @@ import { createPlace, rootAddress, type AgentPlace, type RunScope } from './cont
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
 import { planResume } from './resume.js'
 import type { Resumption } from './resumption.js'
-import type { Outcome } from './run.js'
+import type { EventEdit, Outcome } from './run.js'
 import { isStateChange, stateDifference } from './shared-state.js'
 
 /** A run from its first event to its last. Never rejects. */
@@ -69,14 +69,28 @@ function placeOf(run: ActiveRun, scope: RunScope): AgentPlace {
 /** Runs the agent to its end. */
 function work(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const { agent, options, signal, stream } = run
-  const take = (event: AgentEvent): Promise<void> | undefined => {
+  const write: Take = (event) => {
     if (isStateChange(event)) writeState(run, event)
     else stream.write(event)
     return run.outbox.room
   }
-  const { clock, graceMs, onProblem } = options
+  const { clock, graceMs, onProblem, edit } = options
+  const take = edit ? edited(edit, write) : write
   const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
   return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
+}
+
+type Take = (event: AgentEvent) => Promise<void> | undefined
+
+function edited(edit: EventEdit, write: Take): Take {
+  return (event) => {
+    const given = edit(event)
+    return 'type' in given ? write(given) : writeAll(given, write)
+  }
+}
+
+async function writeAll(events: AsyncIterable<AgentEvent>, write: Take): Promise<void> {
+  for await (const event of events) await write(event)
 }
 
 function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {

@@ -25,6 +25,7 @@ export {
   startRun,
   type CancelOptions,
   type CheckpointStore,
+  type EventEdit,
   type Outcome,
   type Run,
   type RunOptions,
@@ -41,5 +42,6 @@ export { offloadResults, type OffloadResultsOptions } from './middlewares/offloa
 export { repairToolCalls, type RepairToolCallsOptions } from './middlewares/repair-tool-calls.js'
 export type { ResultStore } from './middlewares/result-store.js'
 export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/summarize.js'
+export { asking, isAnswered, withAnswers, type QuestionFrame } from './questions.js'
 export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
 export { withRetry, type WithRetryOptions } from './with-retry.js'

@@ -3,7 +3,7 @@ import type { Context as TraceContext } from '@opentelemetry/api'
 import { linkAbort } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { randomIds, type IdSource } from '../core/ids.js'
-import type { AgUiEvent } from '../protocol/index.js'
+import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
 import type { RunSink, SettledOptions } from './active-run.js'
 import type { Agent, Identity, NativeEvents, SafePoint } from './agent.js'
 import type { Checkpoint } from './checkpoint.js'
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly checkpoints?: CheckpointStore
   /** For whom it is. Default: app `default`, user `local`. */
   readonly identity?: Identity
+  /** Has a hand in every event of the agents, before it becomes part of the stream. */
+  readonly edit?: EventEdit | undefined
   /** Has a hand in the events of foreign runtimes. */
   readonly native?: NativeEvents | undefined
   /** Values the agents and tools of this run share from the start. */
@@ -43,6 +45,9 @@ export interface RunOptions {
   readonly newId?: IdSource
   readonly clock?: Clock
 }
+
+/** What stands in the place of an event: one, or any number one after the other. What it throws fails the run. */
+export type EventEdit = (event: AgentEvent) => AgentEvent | AsyncIterable<AgentEvent>
 
 export interface StartOptions extends Omit<RunOptions, 'bufferSize' | 'signal'> {
   readonly sink: RunSink
@@ -177,12 +182,13 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
 
 /** Each by name: an object that is spread and added to, at every run, would have a shape of its own each time. */
 function settledOptions(options: StartOptions): SettledOptions {
-  const { checkpoint, checkpoints, identity, native, values, toolTimeoutMs, trace } = options
+  const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
   const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
   return {
     checkpoint,
     checkpoints,
     identity,
+    edit,
     native,
     values,
     toolTimeoutMs,

@@ -7,7 +7,7 @@ import { closeAll } from './closing.js'
  * for before the next.
  *
  * When `signal` aborts, nothing more is taken, the source is closed, and this rejects with the signal's reason once it
- * has closed or the grace time is over, also while the source never settles. What `take` throws closes the source too.
+ * has closed or the grace time is over, also while the source never settles. What `take` throws, or rejects with, closes the source too.
  * Costs no more per item than the source itself: that is what it is for.
  */
 export function consume<T, R>(
@@ -73,12 +73,15 @@ class Reading<T, R> {
 
   #takeOrClose(item: T): Promise<void> | undefined {
     try {
-      return this.#take(item)
+      return this.#take(item)?.catch((error: unknown) => this.#closeAfter(error))
     } catch (error) {
-      return this.#close().then(() => {
-        throw error
-      })
+      return this.#closeAfter(error)
     }
+  }
+
+  async #closeAfter(error: unknown): Promise<never> {
+    if (!this.#closing) await this.#close()
+    throw error
   }
 
   #close(): Promise<void> {

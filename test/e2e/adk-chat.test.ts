@@ -46,7 +46,7 @@ const weatherTalk = [
 const weatherSteps = [callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('It ', 'is 21.')]
 
 describe.each(clientVersions)('with the client $version', ({ version, Client }) => {
-  it.each(['memory', 'sqlite'] as const)('talks over several turns, threads in %s', async (store) => {
+  it.each(['memory', 'sqlite'] as const)('#769: talks over several turns, threads in %s', async (store) => {
     const { llm, served } = await serveChat([...weatherSteps, says('Mild.'), says('Bye.')], { store })
     const talk = served.talk({ Client })
     expect(textIn(await talk.say('Weather in Oslo?'))).toBe('It is 21.')
@@ -57,7 +57,7 @@ describe.each(clientVersions)('with the client $version', ({ version, Client }) 
     expect(await historyOf(served)).toEqual(talk.client.messages)
   })
 
-  it('has nothing to do when nothing is new', async () => {
+  it('has nothing to do when nothing is new: a skipped run has a beginning and an end', async () => {
     const { llm, served } = await serveChat(weatherSteps)
     const talk = served.talk({ Client })
     await talk.say('Weather in Oslo?')
@@ -94,14 +94,15 @@ describe.each(clientVersions)('with the client $version', ({ version, Client }) 
     expect(asked(llm.calls[4])).toEqual([...weatherTalk, 'user: Cold?', 'model: Warm.', 'user: Good?'])
     // Edited, under the same id, in the middle.
     const edited = client.messages.slice(0, client.messages.length - 3)
-    const last = edited.at(-1) as Message
+    const last = edited.at(-1)
     expect(last).toMatchObject({ role: 'user', content: 'Cold?' })
     client.setMessages([...edited.slice(0, -1), { ...last, content: 'Nice?' } as Message])
     await talk.send()
     expect(asked(llm.calls[5])).toEqual([...weatherTalk, 'user: Nice?'])
     // From the very beginning.
-    client.setMessages([{ id: 'u-new', role: 'user', content: 'Weather in Rome?' }])
-    client.setMessages([{ ...(talk.streams[0]?.input.messages as Message[])[0], content: 'Rome?' } as Message])
+    client.setMessages([
+      { ...(talk.streams[0]?.input.messages as Message[])[0], content: 'Rome?' } as Message,
+    ])
     expect(textIn(await talk.send())).toBe('Hot.')
     expect(asked(llm.calls[6])).toEqual(['user: Rome?'])
     await talk.say('Really?')

@@ -60,7 +60,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(await historyOf(served)).toEqual(talk.client.messages)
   })
 
-  it('parallel calls are answered one by one: the model is asked when all are there', async () => {
+  it('#1935: parallel calls are answered one by one: the model is asked when all are there', async () => {
     const { llm, served } = await serveTools([both, says('Nice.')])
     const talk = served.talk({ Client })
     const events = await talk.say('Go', { tools })
@@ -159,7 +159,11 @@ it('tools have a prefix for the model, a filter, and their own names for the cli
   expect(callsIn(events)).toMatchObject([{ name: 'pick' }])
   expect(JSON.stringify(talk.client.messages)).not.toContain('ui_')
   await talk.answer({ [callId(events, 'pick')]: 'red' }, { tools })
-  expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: ui_pick({"n":1})', 'user: ui_pick -> {"result":"red"}'])
+  expect(asked(llm.calls[1])).toEqual([
+    'user: Go',
+    'model: ui_pick({"n":1})',
+    'user: ui_pick -> {"result":"red"}',
+  ])
   expect(JSON.stringify(await historyOf(served))).not.toContain('ui_')
 })
 
@@ -173,7 +177,11 @@ it('after a restart the prefixed name is the model’s again', async () => {
   const next = (await served.restart()).talk()
   next.client.setMessages(talk.client.messages)
   await next.answer({ [id]: 'red' }, { tools })
-  expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: ui_pick({"n":1})', 'user: ui_pick -> {"result":"red"}'])
+  expect(asked(llm.calls[1])).toEqual([
+    'user: Go',
+    'model: ui_pick({"n":1})',
+    'user: ui_pick -> {"result":"red"}',
+  ])
 })
 
 it('a tool of the client stands back behind one of the agent with the same name', async () => {

@@ -5,6 +5,7 @@ import {
   LlmAgent,
   Runner,
   StreamingMode,
+  type Event,
   type Session,
 } from '@google/adk'
 import type { Message } from '@ag-ui/core'
@@ -49,11 +50,12 @@ async function serveShared(steps: readonly LlmStep[]) {
     ...{ llm, served, sessionService, memoryService, key, root },
     session: () => sessionService.getSession(key),
     /** As any program would talk to the agent. */
-    async sayElsewhere(text: string): Promise<void> {
+    sayElsewhere: async (text: string): Promise<void> => {
       if (!(await sessionService.getSession(key))) await sessionService.createSession(key)
       const newMessage = { role: 'user', parts: [{ text }] }
       const runConfig = { streamingMode: StreamingMode.SSE }
-      for await (const _ of runner.runAsync({ ...key, newMessage, runConfig })) void _
+      const events: Event[] = []
+      for await (const event of runner.runAsync({ ...key, newMessage, runConfig })) events.push(event)
     },
   }
 }
@@ -70,12 +72,7 @@ describe('a session that a Runner of ADK has written', () => {
   it('is a thread like any other: it is read', async () => {
     const { served, sayElsewhere } = await serveShared([looks, says('Fo', 'und.')])
     await sayElsewhere('Look')
-    const lines = [
-      'user: Look',
-      'assistant: look({"what":"x"})',
-      'tool: {"found":"x"}',
-      'assistant: Found.',
-    ]
+    const lines = ['user: Look', 'assistant: look({"what":"x"})', 'tool: {"found":"x"}', 'assistant: Found.']
     const messages = await historyOf(served, 'made-elsewhere', ann)
     expect(linesOf(messages)).toEqual(lines)
     // The same at every reading.
@@ -142,9 +139,7 @@ describe('a session that a Runner of ADK has written', () => {
     const { served, session, sayElsewhere } = await serveShared([looks, says('Found.')])
     await sayElsewhere('Look')
     const body = [{ op: 'add', path: '/theme', value: 'dark' }]
-    expect(
-      (await served.ask('PATCH /state/made-elsewhere', { body, headers: ann })).status,
-    ).toBe(200)
+    expect((await served.ask('PATCH /state/made-elsewhere', { body, headers: ann })).status).toBe(200)
     expect((await session())?.state).toMatchObject({ theme: 'dark', last: 'x', 'user:secret': 'of the user' })
     expect(await stateOf(served, 'made-elsewhere', ann)).toEqual({ theme: 'dark', last: 'x' })
   })

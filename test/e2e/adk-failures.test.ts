@@ -10,7 +10,14 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
-import { asked, clientTool, historyOf, serveAdk, textIn, type ServeAdkOptions } from '../support/adk/serve-adk.js'
+import {
+  asked,
+  clientTool,
+  historyOf,
+  serveAdk,
+  textIn,
+  type ServeAdkOptions,
+} from '../support/adk/serve-adk.js'
 import { callsTool, partial, says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
 import { aborted, deferred, ofType } from '../support/run-agent.js'
 import { clientVersions, type ServedAgents } from '../support/serve-agents.js'
@@ -64,7 +71,10 @@ async function failing(talk: Talk, text: string): Promise<readonly AgUiEvent[]> 
 }
 
 /** A model that says a piece and then waits to be stopped. */
-function endless(stopped: { isStopped: boolean }, speaking: { resolve: (value: undefined) => void }): LlmStep {
+function endless(
+  stopped: { isStopped: boolean },
+  speaking: { resolve: (value: undefined) => void },
+): LlmStep {
   return async function* (_, signal) {
     yield partial('What I have said so far')
     speaking.resolve(undefined)
@@ -86,9 +96,9 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect([status, state.isStopped]).toEqual([200, true])
     expect(talk.client.messages.at(-1)).toMatchObject({ content: 'What I have said so far' })
     expect(textIn(await talk.say('And now?'))).toBe('Here again.')
-    expect(asked(llm.calls[1])).toMatchObject(['user: Go', /said so far/, 'user: And now?'].map((one) =>
-      typeof one === 'string' ? one : expect.stringMatching(one),
-    ))
+    const lines = asked(llm.calls[1])
+    expect([lines[0], lines.at(-1)]).toEqual(['user: Go', 'user: And now?'])
+    expect(lines.join()).toContain('said so far')
   })
 })
 
@@ -139,10 +149,14 @@ it.each([
   if (!isCancelled) mayEnd.resolve()
   expect(await ended.promise).toBe(isCancelled)
   const text = isCancelled ? 'One ' : 'One two.'
-  await expect
-    .poll(async () => (await historyOf(served).catch(() => [])).at(-1)?.content)
-    .toBe(text)
+  await expect.poll(async () => (await historyOf(served).catch(() => [])).at(-1)?.content).toBe(text)
 })
+
+/** Gives nothing, and throws anything. */
+function throwing(thrown: unknown): AsyncIterable<never> {
+  const next = () => Promise.reject(thrown)
+  return { [Symbol.asyncIterator]: () => ({ next }) }
+}
 
 const broken = (tool: () => unknown) =>
   new FunctionTool({ name: 'work', description: 'Works.', parameters: z.object({}), execute: tool })
@@ -150,8 +164,11 @@ const broken = (tool: () => unknown) =>
 class Throwing extends BasePlugin {
   #left = 1
 
-  constructor(readonly where: 'beforeRun' | 'beforeModel' | 'onEvent') {
+  readonly #where: 'beforeRun' | 'beforeModel' | 'onEvent'
+
+  constructor(where: 'beforeRun' | 'beforeModel' | 'onEvent') {
     super('throwing')
+    this.#where = where
   }
 
   #throw(): Promise<undefined> {
@@ -160,15 +177,15 @@ class Throwing extends BasePlugin {
   }
 
   override beforeRunCallback(): Promise<undefined> {
-    return this.where === 'beforeRun' ? this.#throw() : Promise.resolve(undefined)
+    return this.#where === 'beforeRun' ? this.#throw() : Promise.resolve(undefined)
   }
 
   override beforeModelCallback(): Promise<undefined> {
-    return this.where === 'beforeModel' ? this.#throw() : Promise.resolve(undefined)
+    return this.#where === 'beforeModel' ? this.#throw() : Promise.resolve(undefined)
   }
 
   override onEventCallback(): Promise<undefined> {
-    return this.where === 'onEvent' ? this.#throw() : Promise.resolve(undefined)
+    return this.#where === 'onEvent' ? this.#throw() : Promise.resolve(undefined)
   }
 }
 
@@ -189,7 +206,7 @@ function weakSessions(method: keyof BaseSessionService, times: number): BaseSess
   })
 }
 
-describe('one RUN_ERROR, and a thread that goes on, after', () => {
+describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
   const rows: readonly {
     readonly name: string
     readonly first: readonly LlmStep[]
@@ -205,8 +222,7 @@ describe('one RUN_ERROR, and a thread that goes on, after', () => {
     },
     {
       name: 'a model that throws what is no error',
-      // eslint-disable-next-line @typescript-eslint/only-throw-error, require-yield, @typescript-eslint/require-await -- this is the case
-      first: [async function* () { throw 'model-secret' }],
+      first: [() => throwing('model-secret')],
       code: 'AGENT_ERROR',
     },
     {
@@ -257,12 +273,11 @@ describe('one RUN_ERROR, and a thread that goes on, after', () => {
   })
 
   it.each([
-    ['an error', () => { throw new Error('tool-secret') }],
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- this is the case
-    ['what is no error', () => { throw 'tool-secret' }],
-  ])('no error at all when a tool throws %s: the model is told', async (_, execute) => {
+    ['an error', new Error('tool-secret')],
+    ['what is no error', 'tool-secret'],
+  ])('no error at all when a tool throws %s: the model is told', async (_, thrown) => {
     const { llm, served } = await serveFragile([callsTool({ name: 'work' }), says('It is broken.')], {
-      tools: [broken(execute)],
+      tools: [broken(() => Promise.reject(thrown))],
     })
     const talk = served.talk()
     expect(textIn(await talk.say('Go'))).toBe('It is broken.')

@@ -16,11 +16,7 @@ const look = new FunctionTool({
   execute: () => ({ found: 'x' }),
 })
 
-async function serveHooked(
-  steps: readonly LlmStep[],
-  hooks: Hooks,
-  options: Partial<ServeAdkOptions> = {},
-) {
+async function serveHooked(steps: readonly LlmStep[], hooks: Hooks, options: Partial<ServeAdkOptions> = {}) {
   const llm = new ScriptedLlm(steps)
   const make = () => fromAdk(new LlmAgent({ name: 'helper', model: llm, tools: [look] }))
   return { llm, served: await serveAdk({ make, hooks, ...options }) }

@@ -57,7 +57,8 @@ function helper(steps: readonly LlmStep[], tools: LlmAgent['tools'] = [remove, l
 const yes = (payload: unknown = {}) => ({ status: 'resolved' as const, payload })
 
 /** What becomes of the server, between question and answer. */
-type Between = 'nothing' | 'restart: threads in SQLite, sessions in memory' | 'restart: threads in memory, sessions kept'
+type Between =
+  'nothing' | 'restart: threads in SQLite, sessions in memory' | 'restart: threads in memory, sessions kept'
 
 const betweens: readonly Between[] = [
   'nothing',
@@ -79,8 +80,8 @@ async function converse(make: () => AdkRoot, between: Between) {
   let count = 0
 
   const go = async (fields: { resume?: ResumeEntry[] } = {}): Promise<readonly AgUiEvent[]> => {
-    const { messages, state } = client
-    const body = inputOf({ runId: `run-${++count}`, messages, state, ...fields })
+    const { messages } = client
+    const body = inputOf({ runId: `run-${++count}`, messages, ...fields })
     const { events } = await served.stream('/run', { body })
     bytes.push(JSON.stringify(events))
     client.setMessages(await historyOf(served))
@@ -118,7 +119,7 @@ afterEach(() => {
 })
 
 describe.each(betweens)('between question and answer: %s', (between) => {
-  it('a tool that has to be confirmed runs once, with what ran beside it', async () => {
+  it('#1839: a tool that has to be confirmed runs once, with what ran beside it', async () => {
     const { llm, make } = helper([
       callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'look' }),
       says('Gone.'),
@@ -154,7 +155,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     }
   })
 
-  it('the node of a workflow that asks gets the answer, and the workflow goes on there', async () => {
+  it('#1669: the node of a workflow that asks gets the answer, and the workflow goes on there', async () => {
     const seen: unknown[] = []
     const first = new FunctionNode('first', () => {
       seen.push('first')
@@ -241,7 +242,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(JSON.stringify(llm.calls)).not.toContain('key-of-ann')
   })
 
-  it('a tool that needs a sign-in gets its token, and no secret is ever sent', async () => {
+  it('#1331: a tool that needs a sign-in gets its token, and no secret is ever sent', async () => {
     const real = globalThis.fetch
     const bodies: URLSearchParams[] = []
     vi.stubGlobal('fetch', (url: string | URL, init: { body: string }) => {

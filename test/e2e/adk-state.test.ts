@@ -48,10 +48,13 @@ const systemOf = (llm: ScriptedLlm, index: number): string =>
   JSON.stringify(llm.requests[index]?.config?.systemInstruction ?? '')
 
 describe.each(clientVersions)('with the client $version', ({ Client }) => {
-  it('the state goes both ways', async () => {
-    const { llm, served, session } = await serveState([sets({ 'a/b': 1, 'c~d': 2 }), says('ok'), says('ok')], {
-      config: { instruction: 'The theme is {theme}.' },
-    })
+  it('#2356: the state goes both ways, keys with a slash or a tilde too', async () => {
+    const { llm, served, session } = await serveState(
+      [sets({ 'a/b': 1, 'c~d': 2 }), says('ok'), says('ok')],
+      {
+        config: { instruction: 'The theme is {theme}.' },
+      },
+    )
     const talk = served.talk({ Client })
     talk.client.setState({ theme: 'dark' })
     const events = await talk.say('Go')
@@ -65,15 +68,18 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
   })
 
   it('keys of an app, of a user and of a run are nobody’s business but the server’s', async () => {
-    const { served, service, session } = await serveState(
-      [sets({ 'app:plan': 'gold-plan', 'user:tier': 'gold-tier', 'temp:token': 'gold-token', open: 1 }), says('ok')],
-    )
+    const { served, service, session } = await serveState([
+      sets({ 'app:plan': 'gold-plan', 'user:tier': 'gold-tier', 'temp:token': 'gold-token', open: 1 }),
+      says('ok'),
+    ])
     const talk = served.talk({ Client })
     talk.client.setState({ 'app:plan': 'stolen', 'user:tier': 'stolen', 'temp:token': 'stolen', mine: 1 })
     await talk.say('Go')
     expect(JSON.stringify(seen)).not.toContain('stolen')
     expect(seen[0]).toMatchObject({ mine: 1 })
-    const sent = JSON.stringify(talk.streams.map(({ events }) => events.filter(({ type }) => type.startsWith('STATE'))))
+    const sent = JSON.stringify(
+      talk.streams.map(({ events }) => events.filter(({ type }) => type.startsWith('STATE'))),
+    )
     expect(sent).not.toMatch(/gold-(plan|tier|token)/)
     expect(sent).not.toMatch(/(app|user|temp):/)
     expect(await stateOf(served)).toEqual({ mine: 1, open: 1 })
@@ -99,8 +105,12 @@ it('keys that a tool or the client removes are gone on both sides', async () => 
   talk.client.setState({ c: 3 })
   await talk.say('Again')
   expect(await stateOf(served)).toEqual({ c: 3 })
-  expect(Object.entries((await session())?.state ?? {}).filter(([, value]) => value !== null)).toEqual([['c', 3]])
-  const left = Object.entries(seen[1] ?? {}).filter(([key, value]) => !key.startsWith('temp:') && value !== null)
+  expect(Object.entries((await session())?.state ?? {}).filter(([, value]) => value !== null)).toEqual([
+    ['c', 3],
+  ])
+  const left = Object.entries(seen[1] ?? {}).filter(
+    ([key, value]) => !key.startsWith('temp:') && value !== null,
+  )
   expect(left).toEqual([['c', 3]])
 })
 
@@ -129,7 +139,7 @@ it('a patch of the state reaches the session service, and the next run', async (
   expect((await session())?.state).not.toHaveProperty('app:plan')
 })
 
-it('values of a run are seen by tools and instructions, and stored nowhere', async () => {
+it('#1571/#2206: values of a run are seen by tools and instructions, and stored nowhere', async () => {
   const { llm, served, session } = await serveState([sets({ open: 1 }), says('ok')], {
     config: { instruction: 'Speak to {temp:person}.' },
     options: {
@@ -142,7 +152,11 @@ it('values of a run are seen by tools and instructions, and stored nowhere', asy
   await talk.say('Go')
   expect(systemOf(llm, 0)).toContain('Speak to local in thread-1.')
   expect(seen[0]).toMatchObject({ 'temp:token': 'hush-token' })
-  const kept = JSON.stringify([talk.streams.map(({ events }) => events), await session(), await stateOf(served)])
+  const kept = JSON.stringify([
+    talk.streams.map(({ events }) => events),
+    await session(),
+    await stateOf(served),
+  ])
   expect(kept).not.toContain('hush-token')
 })
 

@@ -56,26 +56,27 @@ describe.each([
   ['in one process', false],
   ['over a restart', true],
 ])('a call of a client tool, %s', (_, restarts) => {
-  it('in a sequence: the sequence goes on there', async () => {
+  it('#1080/#1444: in a sequence: the sequence goes on there', async () => {
     const a = agentOf('a', [says('A.')])
     const b = agentOf('b', [callsTool({ name: 'pick' }), callsTool({ name: 'draw' }), says('B.')])
     const c = agentOf('c', [says('C.')])
     const root = () => new SequentialAgent({ name: 'line', subAgents: [a.make(), b.make(), c.make()] })
     const tree = await serveTree(root, restarts)
     const first = await tree.say('Go')
-    expect([speakersIn(first), askedOften(a, b, c)]).toEqual([['a', 'b'], [1, 1, 0]])
+    expect([speakersIn(first), askedOften(a, b, c)]).toEqual([
+      ['a', 'b'],
+      [1, 1, 0],
+    ])
     const second = await tree.answer({ [callId(first, 'pick')]: 'red' })
     expect([speakersIn(second), askedOften(a, b, c)]).toEqual([['b'], [1, 2, 0]])
     const third = await tree.answer({ [callId(second, 'draw')]: 'done' })
     expect([textIn(third), askedOften(a, b, c)]).toEqual(['B.C.', [1, 3, 1]])
-    // The next turn begins at the beginning.
   })
 
   it('in a loop: the round goes on', async () => {
     const a = agentOf('a', [says('A1.'), says('A2.')])
     const b = agentOf('b', [says('B1.'), callsTool({ name: 'pick' }), says('B2.')])
-    const root = () =>
-      new LoopAgent({ name: 'rounds', maxIterations: 2, subAgents: [a.make(), b.make()] })
+    const root = () => new LoopAgent({ name: 'rounds', maxIterations: 2, subAgents: [a.make(), b.make()] })
     const tree = await serveTree(root, restarts)
     const first = await tree.say('Go')
     expect([textIn(first), askedOften(a, b)]).toEqual(['A1.B1.A2.', [2, 2]])
@@ -98,7 +99,11 @@ describe.each([
       })
     const tree = await serveTree(root, restarts)
     const first = await tree.say('Go')
-    expect(callsIn(first).map(({ name }) => name).toSorted()).toEqual(['draw', 'pick'])
+    expect(
+      callsIn(first)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['draw', 'pick'])
     expect(askedOften(a, b, c, last)).toEqual([1, 1, 1, 0])
     const held = await tree.answer({ [callId(first, 'draw')]: 'done' })
     expect([textIn(held), askedOften(a, b, c, last)]).toEqual(['', [1, 1, 1, 0]])
@@ -111,20 +116,32 @@ describe.each([
     expect(JSON.stringify(c.llm.calls[1])).not.toContain('red')
   })
 
-  it('in a workflow: it goes on with the next node', async () => {
+  // What the nodes before have given is nowhere but in the session. A run that waits for a client's tool leaves no more
+  // behind than its messages, so a workflow begins anew when the session is lost.
+  const unlessLost = restarts ? it.fails : it
+  unlessLost('in a workflow: it goes on with the next node', async () => {
     const a = agentOf('a', [says('A.')])
-    const b = agentOf('b', [callsTool({ name: 'pick' }), says('B.')])
+    const b = agentOf('b', [callsTool({ name: 'pick' }), callsTool({ name: 'draw' }), says('B.')])
     const c = agentOf('c', [says('C.')])
     const root = () => new Workflow({ name: 'flow', edges: [[START, a.make(), b.make(), c.make()]] })
     const tree = await serveTree(root, restarts)
     const first = await tree.say('Go')
     expect([textIn(first), askedOften(a, b, c)]).toEqual(['A.', [1, 1, 0]])
     const second = await tree.answer({ [callId(first, 'pick')]: 'red' })
-    expect([textIn(second), askedOften(a, b, c)]).toEqual(['B.C.', [1, 2, 1]])
-    expect(JSON.stringify(b.llm.calls[1])).toContain('red')
+    expect(asked(b.llm.calls[1])).toEqual(['user: A.', 'model: pick({})', 'user: pick -> {"result":"red"}'])
+    const third = await tree.answer({ [callId(second, 'draw')]: 'done' })
+    expect([textIn(third), askedOften(a, b, c)]).toEqual(['B.C.', [1, 3, 1]])
+    expect(asked(b.llm.calls[2])).toEqual([
+      'user: A.',
+      'model: pick({})',
+      'user: pick -> {"result":"red"}',
+      'model: draw({})',
+      'user: draw -> {"result":"done"}',
+    ])
+    expect(asked(c.llm.calls[0])).toEqual(['user: B.'])
   })
 
-  it('after a transfer: the sub-agent goes on, and keeps the conversation', async () => {
+  it('#1719: after a transfer: the sub-agent goes on, and keeps the conversation', async () => {
     const child = agentOf('child', [callsTool({ name: 'pick' }), says('Child.'), says('Still child.')])
     const boss = agentOf('boss', [callsTool({ name: 'transfer_to_agent', args: { agentName: 'child' } })])
     const root = () => new LlmAgent({ name: 'boss', model: boss.llm, subAgents: [child.make()] })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   }
 })
 
-const names = ['chat', 'tools', 'approval', 'shared-state'] as const
+const names = ['chat', 'tools', 'approval', 'shared-state', 'adk'] as const
 type Name = (typeof names)[number]
 
 interface Listed {
@@ -69,6 +69,10 @@ const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
       { delta: [{ op: 'add', path: '/shoppingList', value: shoppingList }] },
     ])
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { shoppingList } })
+  },
+  adk(events) {
+    points.tools(events)
+    expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
   },
 }
 
@@ -144,6 +148,61 @@ test('a question and its thread outlive the process, and the printed line answer
   expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'The table is booked.' }])
   expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
 })
+
+describe('the agent of ADK', () => {
+  test('asks before it books, and goes on in another process', async () => {
+    const { client, say } = talkTo(at('adk'), 'adk-table')
+    await say('Book a table for 2 at Maaemo.')
+    const [question] = client.pendingInterrupts
+    expect(question).toMatchObject({ reason: 'confirmation', metadata: { toolName: 'book_table' } })
+
+    expect(await demo.stop()).toBe(0)
+    demo = await startDemo({ folder })
+    const later = talkTo(at('adk'), 'adk-table')
+    const resume = [
+      { interruptId: question?.id ?? '', status: 'resolved' as const, payload: { confirmed: true } },
+    ]
+    await later.go({ resume })
+    expect(textOf(later.events)).toContain('A table for 2 at Maaemo is booked.')
+  })
+
+  test('uses a tool of the client', async () => {
+    const { client, say, go, events } = talkTo(at('adk'), 'adk-colour')
+    const parameters = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] }
+    const tools = [{ name: 'change_background', description: 'Changes the background colour.', parameters }]
+    client.addMessage({ id: 'said', role: 'user', content: 'Change the background to "blue".' })
+    await go({ tools })
+    const [{ toolCallId, toolCallName } = { toolCallId: '', toolCallName: '' }] = ofType(
+      events,
+      'TOOL_CALL_START',
+    )
+    expect(toolCallName).toBe('change_background')
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toEqual([])
+    client.addMessage({ id: 'done', role: 'tool', toolCallId, content: 'The page is blue now.' })
+    await go({ tools })
+    expect(textOf(events)).toContain('The page is blue now.')
+    await say('Thanks!')
+    expect(textOf(events)).toMatch(/welcome/)
+  })
+
+  test('is left out with a word when ADK is not installed', async () => {
+    const hide = `export const resolve = (name, context, next) => {
+      if (name.startsWith('@google/adk')) throw new Error('not installed')
+      return next(name, context)
+    }`
+    const hooks = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hide))})`
+    const env = { NODE_OPTIONS: `--import=${dataUrl(hooks)}` }
+    const other = await startDemo({ folder: join(folder, 'without'), env })
+    expect(other.printed).toContain('Run: npm install @google/adk')
+    const { agents } = (await (await fetch(`${other.url}/agents`)).json()) as Listed
+    expect(agents.map(({ name }) => name)).toEqual(names.filter((name) => name !== 'adk'))
+    expect(await other.stop()).toBe(0)
+  })
+})
+
+function dataUrl(source: string): string {
+  return `data:text/javascript,${encodeURIComponent(source)}`
+}
 
 test('it can be watched', async () => {
   expect(await get('/healthz')).toEqual({ status: 'ok' })

@@ -20,11 +20,24 @@ interface HistoryOptions {
 export function messagesOf(events: readonly Event[], options: HistoryOptions = {}): Message[] {
   const live = liveEvents(events)
   const inputs = nodeInputs(live)
-  return live.flatMap((event) => {
+  const messages = live.flatMap((event): Message[] => {
     if (inputs.has(event) || isSummary(event)) return []
     const said = event.author === 'user' ? userMessages(event) : agentMessages(event, options)
     return [...said, ...resultMessages(event)]
   })
+  return joined(messages)
+}
+
+/** A text and the calls behind it may come in events of their own and be one message. */
+function joined(messages: readonly Message[]): Message[] {
+  const all: Message[] = []
+  for (const message of messages) {
+    const last = all.at(-1)
+    const isOne = last?.role === 'assistant' && message.role === 'assistant' && last.id === message.id
+    if (!isOne) all.push(message)
+    else last.toolCalls = [...(last.toolCalls ?? []), ...(message.toolCalls ?? [])]
+  }
+  return all
 }
 
 /** The state of a session as clients see it: what belongs to the conversation alone. */
@@ -80,6 +93,7 @@ function kindOf(mimeType = ''): 'image' | 'audio' | 'video' | 'document' {
 /** The thoughts of an event, then what it says and the calls it makes, in order. */
 function agentMessages(event: Event, options: HistoryOptions): Message[] {
   const { textIds } = factsOf(event)
+  const holderId = textIds[0] ?? markOf(event).callsIn
   const { author } = event
   const name = author === undefined || author === '' || author === options.rootAuthor ? {} : { name: author }
   const spoken: AssistantMessage[] = []
@@ -91,7 +105,7 @@ function agentMessages(event: Event, options: HistoryOptions): Message[] {
       const call = toolCall(part.functionCall, part, options)
       const holder = spoken.at(-1)
       if (holder) holder.toolCalls = [...(holder.toolCalls ?? []), call]
-      else spoken.push({ id: textIds[0] ?? call.id, role: 'assistant', ...name, toolCalls: [call] })
+      else spoken.push({ id: holderId ?? call.id, role: 'assistant', ...name, toolCalls: [call] })
     }
     if (!isSaid(part)) continue
     if (!isTextOpen) segment += 1
@@ -134,8 +148,13 @@ function reasoningMessages(event: Event): Message[] {
 function resultMessages(event: Event): Message[] {
   return factsOf(event).responses.flatMap(({ id: toolCallId, response = {} }): Message[] => {
     if (toolCallId === undefined) return []
-    return [{ id: `${event.id}-${toolCallId}`, role: 'tool', toolCallId, ...resultOf(response) }]
+    const id = markOf(event).resultIds?.[toolCallId] ?? resultId(event, toolCallId)
+    return [{ id, role: 'tool', toolCallId, ...resultOf(response) }]
   })
+}
+
+function resultId(event: Event, toolCallId: string): string {
+  return isMarked(event) && event.author !== 'user' ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
 }
 
 function resultOf(response: NonNullable<FunctionResponse['response']>): { content: string; error?: string } {

@@ -59,19 +59,13 @@ export function importMessages(imports: readonly Import[], options: ImportOption
     }
     if (item.role === 'results') {
       const parts = item.results.map(responsePart)
-      return newEvent(options, {
-        invocationId,
-        author: item.author,
-        content: userContent(parts),
-        mark: imported,
-      })
+      const mark = { imported: true, resultIds: resultIds(item.results) }
+      return newEvent(options, { invocationId, author: item.author, content: userContent(parts), mark })
     }
     return modelEvent(item, invocationId, options)
   })
   return { events, notes }
 }
-
-const imported: Mark = { imported: true }
 
 function modelEvent(
   item: Import & { role: 'assistant' },
@@ -116,6 +110,11 @@ function signature({
 }): { thoughtSignature: string } | undefined {
   if (encryptedValue === undefined || !isBase64(encryptedValue)) return undefined
   return { thoughtSignature: encryptedValue }
+}
+
+/** Which messages results came with. */
+export function resultIds(results: readonly NamedResult[]): Record<string, string> {
+  return Object.fromEntries(results.map(({ message }) => [message.toolCallId, message.id]))
 }
 
 /** A result as models get it. */

@@ -1,4 +1,5 @@
 import type { Message, UserMessage } from '@ag-ui/core'
+import { runOf } from '../call-place.js'
 import {
   authorOf,
   reasoningBefore,
@@ -39,6 +40,7 @@ export function findMissing(input: MissingInput): Missing {
       item.role === 'assistant' ? item.calls.map(({ id }) => [id, { item, position }] as const) : [],
     ),
   )
+  const isAwaited = awaitedCalls(input)
   /** Results to bring in behind a message, by its place; -1: behind all that the session has. */
   const behind = new Map<number, Import & { role: 'results' }>()
   const results: NamedResult[] = []
@@ -52,7 +54,7 @@ export function findMissing(input: MissingInput): Missing {
     const named = { name: stored?.name ?? input.toModelName(wireName), message }
     const isCurrent = !thread.hasUserAfter(thread.positionOf(id) ?? end)
     if (stored && !stored.isInLastTurn) late.push(named)
-    else if (place ? position < thread.trailing : position < lastImport) {
+    else if (place ? position < thread.trailing && !isAwaited(id) : position < lastImport) {
       const author = stored?.author ?? (place && authorOf(place.item.message, input)) ?? input.rootAuthor
       addResult(behind, place?.position ?? -1, { author, named })
     } else (isCurrent ? results : late).push(named)
@@ -70,6 +72,27 @@ export function findMissing(input: MissingInput): Missing {
     results,
     late,
   }
+}
+
+/**
+ * Agents that run side by side call at the same time: a result may be awaited although others have spoken since. Not by
+ * one who has spoken since, nor when its run was not the latest to call.
+ */
+function awaitedCalls({ thread, ...input }: MissingInput): (callId: string) => boolean {
+  const words = thread.spoken.flatMap(({ message, position }) =>
+    message.role === 'assistant' ? [{ message, position, author: authorOf(message, input) }] : [],
+  )
+  const ends = new Map(words.map(({ author, position }) => [author, position]))
+  const latest = words.findLast(({ message }) => callsOf(message).length > 0)?.message
+  const runs = new Set(latest && callsOf(latest).flatMap((call) => runOf(call) ?? []))
+  const lastUser = thread.users.at(-1)?.position ?? -1
+  const awaited = words.flatMap(({ message, position, author }) =>
+    position > lastUser && ends.get(author) === position
+      ? callsOf(message).filter((call) => runs.has(runOf(call) ?? ''))
+      : [],
+  )
+  const ids = new Set(awaited.map(({ id }) => id))
+  return (callId) => ids.has(callId)
 }
 
 function addResult(

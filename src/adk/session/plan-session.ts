@@ -4,7 +4,14 @@ import { randomIds, type IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
 import { markOf, type Mark } from '../mark.js'
 import { factsOf, partsOf } from './event-facts.js'
-import { importMessages, newEvent, responsePart, userContent, type ImportOptions } from './import-messages.js'
+import {
+  importMessages,
+  newEvent,
+  responsePart,
+  resultIds,
+  userContent,
+  type ImportOptions,
+} from './import-messages.js'
 import { isOfRun, keepTurns } from './keep-turns.js'
 import { textOf, userParts } from './message-parts.js'
 import { findMissing, type Missing } from './missing.js'
@@ -139,6 +146,7 @@ function tell({ users, results, late }: Missing): Told & { readonly notes: reado
     mark: {
       messageIds: users.map(({ id }) => id),
       partCounts: read.map(({ parts }) => parts.length),
+      ...(results.length > 0 ? { resultIds: resultIds(results) } : {}),
       ...(late.length > 0 ? { lateCallIds: late.map(({ message }) => message.toolCallId) } : {}),
     },
     notes: read.flatMap(({ notes }) => notes),

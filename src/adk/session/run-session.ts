@@ -17,6 +17,7 @@ import { markedMetadata, type Mark } from '../mark.js'
 import { isMarked } from './event-facts.js'
 import { newEvent } from './import-messages.js'
 import type { SessionPlan } from './plan-session.js'
+import { createRepeatedInputs } from './repeated-inputs.js'
 import { viewState } from './view-state.js'
 
 export interface RunSessionOptions {
@@ -89,12 +90,14 @@ class RunSessionService extends BaseSessionService {
   readonly #open: OpenSession
   /** Sessions of agents that are tools. */
   readonly #others = new InMemorySessionService()
+  readonly #isRepeatedInput: (event: Event) => boolean
   #isNewsDue = true
   #line: Promise<unknown> = Promise.resolve()
 
   constructor(open: OpenSession) {
     super()
     this.#open = open
+    this.#isRepeatedInput = createRepeatedInputs(open.plan)
   }
 
   override getSession(request: GetSessionRequest): Promise<Session | undefined> {
@@ -131,6 +134,7 @@ class RunSessionService extends BaseSessionService {
     const isUser = event.author === 'user'
     const isNews = isUser && hasParts(event) && this.#isNewsDue
     if (isNews) this.#isNewsDue = false
+    else if (isUser && hasParts(event) && this.#isRepeatedInput(event)) return
     if (isNews && plan.news.isDelivered) {
       // The words are there since an attempt that failed. What comes with them may be new.
       delete event.content

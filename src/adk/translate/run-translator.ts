@@ -64,9 +64,11 @@ export class RunTranslator implements Translator {
     if (event.author === 'user' || event.partial === true) return { runId }
     const lane = this.#lanes.of(event)
     const hasText = textOf(event) !== '' && isChat(lane, event)
+    const callsIn = hasText ? undefined : this.#calls.plan(lane, event)
     return {
       runId,
       ...(hasText ? { messageIds: this.#voice.idsOf(lane.text) } : {}),
+      ...(callsIn === undefined ? {} : { callsIn }),
       ...(textOf(event, true) === '' ? {} : { reasoningIds: this.#voice.idsOf(lane.reasoning) }),
     }
   }

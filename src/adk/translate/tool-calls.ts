@@ -18,7 +18,7 @@ export interface ToolCallsOptions extends Pick<
   readonly sink: Sink
 }
 
-type Awaiting = Pick<Event, 'longRunningToolIds'>
+type Awaiting = Pick<Event, 'id' | 'longRunningToolIds'>
 
 interface Preview {
   readonly lane: Lane
@@ -34,6 +34,8 @@ export class ToolCalls {
   readonly #pending = new Map<string, PendingCall>()
   /** Calls that were only seen in pieces of an answer. */
   readonly #previews = new Map<string, Preview>()
+  /** The messages that the calls of events stand in, told before they begin. */
+  readonly #planned = new Map<string, string>()
   /** The tools with predicted state that were called. */
   readonly #predicted = new Set<string>()
 
@@ -52,7 +54,19 @@ export class ToolCalls {
     this.#previews.set(id, { lane, part, event })
   }
 
-  call(lane: Lane, { functionCall, thoughtSignature }: Part, { longRunningToolIds }: Awaiting): void {
+  /** The message that the calls of an event are going to stand in. Undefined when it has none. */
+  plan(lane: Lane, { id, content }: Event): string | undefined {
+    const parts = content?.parts ?? []
+    if (!parts.some(({ functionCall }) => functionCall && !isRequest(functionCall))) return undefined
+    // Thoughts that were not streamed are said before the calls, and calls after thoughts begin a message.
+    const isAnew =
+      lane.reasoning.ids.length === 0 && parts.some(({ text, thought }) => thought === true && text)
+    const messageId = (isAnew ? undefined : lane.holder) ?? this.#options.newId('message')
+    this.#planned.set(id, messageId)
+    return messageId
+  }
+
+  call(lane: Lane, { functionCall, thoughtSignature }: Part, { id, longRunningToolIds }: Awaiting): void {
     if (!functionCall || isRequest(functionCall)) return
     const { newId, wireName, isClientTool, sink } = this.#options
     const { name = '', id: toolCallId = newId('call'), args } = functionCall
@@ -64,7 +78,7 @@ export class ToolCalls {
       this.#pending.set(toolCallId, { id: toolCallId, name })
     this.#predict(name)
     // Calls of one turn stand in one message, as the model made them.
-    const parentMessageId = (lane.holder ??= newId('message'))
+    const parentMessageId = (lane.holder ??= this.#planned.get(id) ?? newId('message'))
     const tag = tagOf(lane)
     sink.add({
       type: 'TOOL_CALL_START',

@@ -1,6 +1,7 @@
 import { ContentRequestProcessor, type LlmAgent } from '@google/adk'
 import { eventsForModel, withOwnNames } from '../ask/model-view.js'
 import { withOwnAnswers } from './own-answers.js'
+import { withCallers } from './with-callers.js'
 
 type Processor = LlmAgent['requestProcessors'][number]
 
@@ -14,7 +15,8 @@ export function processorsOf({ name, requestProcessors }: LlmAgent): Processor[]
 function contentProcessor(processor: ContentRequestProcessor, agentName: string): Processor {
   return {
     async *runAsync(context, request) {
-      const events = eventsForModel(withOwnAnswers(context.session.events, agentName), agentName)
+      const answers = withOwnAnswers(context.session.events, agentName)
+      const events = withCallers(eventsForModel(answers, agentName))
       // Only this step sees them: all others, and the plugins, have the session itself.
       const session = { ...context.session, events: [...events] }
       yield* processor.runAsync(context.clone({ session }), request)

@@ -10,7 +10,7 @@ import type { LiveRun } from '../live/live-run.js'
 import type { RunSpan } from '../tracing.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
 import { finishRun, type RunEnding } from './finish-run.js'
-import { hookedAgent, nativeHooks } from './hooked-agent.js'
+import { eventEdit, hookedAgent, nativeHooks } from './hooked-agent.js'
 import { keepLease } from './keep-lease.js'
 import { createSender, type Sender } from './send-events.js'
 import type { SavedCheckpoint } from './thread-change.js'
@@ -114,6 +114,7 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
         controller,
         checkpoints: this,
         identity: lease.key,
+        edit: eventEdit(agent, { server, info: this.#info }),
         native: nativeHooks(agent, { server, info: this.#info }),
         toolTimeoutMs: limits.toolTimeoutMs,
         trace: span.context,

@@ -1,4 +1,4 @@
-import type { Agent, Control, NativeEvents, RunContext } from '../../agents/index.js'
+import type { Agent, Control, EventEdit, NativeEvents, RunContext } from '../../agents/index.js'
 import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
@@ -13,13 +13,16 @@ export interface HookedAgentOptions {
   readonly info: RunInfo
 }
 
-/** The agent with the hooks on what it does, before the run makes a strict stream of it. The agent itself without any. */
+/** The agent with the hook on its time. The agent itself without one. */
 export function hookedAgent(agent: Agent, options: HookedAgentOptions): Agent {
-  const inner: Agent = options.server.hooks.runtimeTimeout
-    ? { ...agent, run: (ctx) => inTime(agent, ctx, options) }
-    : agent
+  if (!options.server.hooks.runtimeTimeout) return agent
+  return { ...agent, run: (ctx) => inTime(agent, ctx, options) }
+}
+
+/** The hooks on what an agent says, before the run makes a strict stream of it. Undefined without any. */
+export function eventEdit(agent: Agent, options: HookedAgentOptions): EventEdit | undefined {
   const hooks = eventHooks(agent, options)
-  return hooks.length > 0 ? { ...inner, run: (ctx) => hookedEvents(inner.run(ctx), hooks) } : inner
+  return hooks.length > 0 ? hookedEvents(hooks) : undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import type { Control } from '../../agents/index.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { startRun, type Agent, type Control } from '../../agents/index.js'
+import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
 import { hookedEvents, type EventHook } from './hooked-events.js'
 
 const custom = (name: string): AgentEvent => ({ type: 'CUSTOM', name, value: 1 })
@@ -20,13 +20,18 @@ async function* agent(names: readonly string[], notes: string[]): AsyncGenerator
   }
 }
 
+/** Runs an agent with these hooks. */
 async function read(names: readonly string[], hooks: readonly EventHook[], notes: string[] = []) {
-  const events = hookedEvents(agent(names, notes), hooks)
-  for (;;) {
-    const step = await events.next()
-    if (step.done === true) return step.value
-    notes.push(`got ${nameOf(step.value)}`)
+  const said: Agent = { name: 'speaker', description: '', run: () => agent(names, notes) }
+  const send = (event: AgUiEvent): undefined => {
+    if (event.type === 'CUSTOM') notes.push(`got ${event.name}`)
   }
+  const outcome = await startRun(said, 'Speak.', {
+    sink: { send, end: send },
+    edit: hookedEvents(hooks),
+  }).result
+  if (outcome.type === 'failed') throw outcome.error
+  return outcome.type
 }
 
 const twice: EventHook = (event) => [custom(`${nameOf(event)}1`), custom(`${nameOf(event)}2`)]
@@ -46,7 +51,7 @@ describe.each([
       notes.push(`asked ${nameOf(event)}`)
       return event
     }
-    expect(await read(['a', 'b'], [as(twice), as(noted)], notes)).toEqual({ type: 'done' })
+    expect(await read(['a', 'b'], [as(twice), as(noted)], notes)).toBe('completed')
     const one = (name: string) => [`asked ${name}`, `got ${name}`]
     expect(notes).toEqual([
       ...['says a', ...one('a1'), ...one('a2')],
@@ -73,20 +78,15 @@ describe.each([
   })
 })
 
-it('closes the agent while a hook takes its time', async () => {
+it('is stopped while a hook takes its time, and the agent is closed', async () => {
   const notes: string[] = []
-  const events = hookedEvents(agent(['a'], notes), [() => new Promise(() => undefined)])
-  void events.next()
+  const said: Agent = { name: 'speaker', description: '', run: () => agent(['a'], notes) }
+  const run = startRun(said, 'Speak.', {
+    sink: { send: () => undefined, end: () => undefined },
+    edit: hookedEvents([() => new Promise(() => undefined)]),
+  })
   await new Promise((resolve) => setImmediate(resolve))
-  await events.return({ type: 'cancelled' })
+  run.cancel()
+  expect((await run.result).type).toBe('cancelled')
   expect(notes).toEqual(['says a', 'closed'])
-})
-
-it('fails as the agent fails', async () => {
-  // eslint-disable-next-line require-yield -- it fails first
-  const broken = (async function* (): AsyncGenerator<AgentEvent, Control> {
-    await Promise.resolve()
-    throw new Error('Broken.')
-  })()
-  await expect(hookedEvents(broken, [twice]).next()).rejects.toThrow('Broken.')
 })

@@ -1,4 +1,9 @@
-import { checkpointOf, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
+import {
+  checkpointOf,
+  type AgentMemory,
+  type RememberedThread,
+  type ThreadOwner,
+} from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease } from '../../threads/store.js'
 import type { Thread, ThreadKey } from '../../threads/thread.js'
@@ -6,7 +11,7 @@ import type { ServerContext } from '../context.js'
 import { titleOf } from './message-tail.js'
 
 /** A thread as the runtime of its agent has it. */
-export type Remembered = Pick<Thread, 'messages' | 'state' | 'interrupts' | 'checkpoint'>
+export type Remembered = Pick<Thread, 'messages' | 'state' | 'interrupts' | 'pendingToolCalls' | 'checkpoint'>
 
 /** What the agent of a thread keeps of it elsewhere, if it has a memory of its own. */
 export function memoryOf({ agents }: Pick<ServerContext, 'agents'>, key: ThreadKey): AgentMemory | undefined {
@@ -27,10 +32,17 @@ export async function rememberedThread(
   const thread = agent?.memory && (await readFrom(agent.memory, key))
   if (!agent || !thread || thread.messages.length === 0) return undefined
   const { messages, state, paused } = thread
-  if (!paused) return { messages, state, interrupts: [] }
+  const pendingToolCalls = pendingCalls(thread)
+  if (!paused) return { messages, state, pendingToolCalls, interrupts: [] }
   const interrupts = paused.points.map(({ interrupt }) => interrupt)
   const at = { threadId: key.thread, runId: newId('run'), messages, state, ...paused }
-  return { messages, state, interrupts, checkpoint: checkpointOf(agent, at) }
+  return { messages, state, pendingToolCalls, interrupts, checkpoint: checkpointOf(agent, at) }
+}
+
+function pendingCalls({ messages, pendingToolCallIds = [] }: RememberedThread): Thread['pendingToolCalls'] {
+  const pending = new Set(pendingToolCallIds)
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+  return calls.filter(({ id }) => pending.has(id)).map(({ id, function: { name } }) => ({ id, name }))
 }
 
 async function readFrom(memory: AgentMemory, key: ThreadKey): ReturnType<AgentMemory['read']> {
@@ -51,7 +63,7 @@ export async function adoptThread(server: ServerContext, lease: Lease): Promise<
   const { messages, state, ...open } = thread
   await store.threads.commit(lease, {
     ...{ version: 0, keep: 0, append: messages, state: stateRules.stored(state) },
-    ...{ ...open, pendingToolCalls: [], title: titleOf(messages) },
+    ...{ ...open, title: titleOf(messages) },
   })
   return store.threads.load(lease.key)
 }

@@ -1,0 +1,37 @@
+import type { Interrupt } from '@ag-ui/core'
+import type { Interrupted } from './agent.js'
+import type { Answer } from './interrupt.js'
+
+/**
+ * What an agent of a foreign runtime leaves behind when it stops to ask: its questions, and the answers so far. JSON,
+ * saved with the thread; runtimes add what they need to go on.
+ */
+export interface QuestionFrame {
+  readonly questions: readonly { readonly interrupt: Interrupt }[]
+  /** By the id of the question. The agent goes on when all are there. */
+  readonly answers: Readonly<Record<string, Answer>>
+}
+
+/** The frame with the answers of this run. */
+export function withAnswers<F extends QuestionFrame>(frame: F, answers: ReadonlyMap<string, Answer>): F {
+  const fresh = frame.questions.flatMap(({ interrupt: { id } }) => {
+    const answer = answers.get(id)
+    return answer ? [[id, answer] as const] : []
+  })
+  return { ...frame, answers: { ...frame.answers, ...Object.fromEntries(fresh) } }
+}
+
+/** Whether every question has its answer. A model that saw only some of them would be confused. */
+export function isAnswered(frame: QuestionFrame): boolean {
+  return openPoints(frame).length === 0
+}
+
+/** Stops the run to ask what is still open, at this address. */
+export function asking<F extends QuestionFrame>(address: string, frame: F): Interrupted {
+  const points = openPoints(frame).map(({ interrupt }) => ({ interrupt, address }))
+  return { type: 'interrupted', points, frames: { [address]: frame } }
+}
+
+function openPoints({ questions, answers }: QuestionFrame): QuestionFrame['questions'] {
+  return questions.filter(({ interrupt }) => !(interrupt.id in answers))
+}
