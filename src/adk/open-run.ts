@@ -112,11 +112,9 @@ function roundsAt({ longRunningToolIds = [] }: Event, tree: RunTree): Mark {
 /** The same, of the run that had stopped: as the session has it, or the thread. */
 function earlierRounds(session: RunSession, { messages }: RunContext): Readonly<Record<string, number>> {
   const calls = answeredCalls(session)
-  const noted = session.plan.keep.flatMap((event) =>
-    event.content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id))
-      ? (markOf(event).iterations ?? {})
-      : [],
-  )
+  const noted = session.plan.keep
+    .filter(({ content }) => content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)))
+    .map((event) => markOf(event).iterations ?? {})
   return Object.assign({}, ...noted, iterationsAt(messages, calls)) as Record<string, number>
 }
 

@@ -154,6 +154,7 @@ it.each([
 
 /** Gives nothing, and throws anything. */
 function throwing(thrown: unknown): AsyncIterable<never> {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- this is the case
   const next = () => Promise.reject(thrown)
   return { [Symbol.asyncIterator]: () => ({ next }) }
 }
@@ -277,6 +278,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     ['what is no error', 'tool-secret'],
   ])('no error at all when a tool throws %s: the model is told', async (_, thrown) => {
     const { llm, served } = await serveFragile([callsTool({ name: 'work' }), says('It is broken.')], {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- this is the case
       tools: [broken(() => Promise.reject(thrown))],
     })
     const talk = served.talk()

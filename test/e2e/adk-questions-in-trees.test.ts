@@ -143,7 +143,10 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     await tree.say('Go')
     expect(questionsIn(await tree.confirm())).toHaveLength(1)
     expect(textIn(await tree.confirm())).toBe('B.C.')
-    expect([askedOften(a, b, c), done]).toEqual([[1, 3, 1], ['/1', '/2']])
+    expect([askedOften(a, b, c), done]).toEqual([
+      [1, 3, 1],
+      ['/1', '/2'],
+    ])
     expect(asked(b.llm.calls[2])).toEqual([
       'user: A.',
       'model: remove({"path":"/1"})',

@@ -64,7 +64,7 @@ export class RunTranslator implements Translator {
     if (event.author === 'user' || event.partial === true) return { runId }
     const lane = this.#lanes.of(event)
     const hasText = textOf(event) !== '' && isChat(lane, event)
-    const callsIn = hasText ? undefined : this.#calls.plan(lane, event)
+    const callsIn = hasText ? undefined : this.#calls.plan(lane, event, this.#scopes.isAtWork(lane))
     return {
       runId,
       ...(hasText ? { messageIds: this.#voice.idsOf(lane.text) } : {}),

@@ -19,6 +19,8 @@ export interface Scope {
 }
 
 export interface Scopes {
+  /** Whether a lane has been at work without a break. If not, what comes next is no part of what it said before. */
+  isAtWork(lane: Lane): boolean
   /** Somebody says or does something: those who must be through by then are, and their own scope is open. */
   enter(lane: Lane): void
   /** A node has given its output. */
@@ -49,6 +51,7 @@ export function createScopes({ runId, parentSubagentRunId, sink, voice }: Scopes
     }
     open.add(scope)
     lane.scope = scope
+    lane.holder = undefined
     const { subagentRunId, stepName } = scope
     if (subagentRunId !== undefined) {
       const parent = parentSubagentRunId === undefined ? {} : { parentSubagentRunId }
@@ -78,8 +81,10 @@ export function createScopes({ runId, parentSubagentRunId, sink, voice }: Scopes
   }
 
   return {
+    isAtWork: (lane) => (needsScope(lane) ? lane.scope?.isOpen === true : lane === active),
     enter(lane) {
       if (lane === active && (lane.scope?.isOpen ?? !needsScope(lane))) return
+      if (lane !== active && !needsScope(lane)) lane.holder = undefined
       active = lane
       for (const scope of open) if (isThrough(scope, lane)) end(scope)
       if (!needsScope(lane) || lane.scope?.isOpen === true) return

@@ -56,6 +56,19 @@ describe('a call', () => {
     ])
   })
 
+  test('of an agent that others have spoken after stands in a message of its own, and it is known which', () => {
+    const { messages, marks } = translateEvents(
+      [
+        wholeOf('B1.', { author: 'b' }),
+        wholeOf('A2.', { author: 'a' }),
+        wholeOf([call('c1')], { author: 'b' }),
+      ],
+      { isAgent: () => true },
+    )
+    expect(messages).toMatchObject([{ content: 'B1.' }, { content: 'A2.' }, { toolCalls: [{ id: 'c1' }] }])
+    expect(marks.at(-1)?.callsIn).toBe(messages[2]?.id)
+  })
+
   test('of the next turn stands in a message of its own', () => {
     const { messages } = translateEvents([
       wholeOf([{ text: 'First.' }, call('c1')]),

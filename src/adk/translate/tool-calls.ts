@@ -55,13 +55,13 @@ export class ToolCalls {
   }
 
   /** The message that the calls of an event are going to stand in. Undefined when it has none. */
-  plan(lane: Lane, { id, content }: Event): string | undefined {
+  plan(lane: Lane, { id, content }: Event, isAtWork: boolean): string | undefined {
     const parts = content?.parts ?? []
     if (!parts.some(({ functionCall }) => functionCall && !isRequest(functionCall))) return undefined
     // Thoughts that were not streamed are said before the calls, and calls after thoughts begin a message.
     const isAnew =
       lane.reasoning.ids.length === 0 && parts.some(({ text, thought }) => thought === true && text)
-    const messageId = (isAnew ? undefined : lane.holder) ?? this.#options.newId('message')
+    const messageId = (isAnew || !isAtWork ? undefined : lane.holder) ?? this.#options.newId('message')
     this.#planned.set(id, messageId)
     return messageId
   }
