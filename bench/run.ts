@@ -1,6 +1,7 @@
 import { benchAdk } from './adk.js'
 import { benchHttp } from './http.js'
 import { benchKit } from './kit.js'
+import { benchLangGraph } from './langgraph.js'
 import { benchProtocol } from './protocol.js'
 
 /** Each benchmark prints its figures and gives one line for every target it missed. */
@@ -9,6 +10,7 @@ const benchmarks = new Map<string, () => string[] | Promise<string[]>>([
   ['kit', benchKit],
   ['http', benchHttp],
   ['adk', benchAdk],
+  ['langgraph', benchLangGraph],
 ])
 
 const names = process.argv.slice(2)

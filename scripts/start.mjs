@@ -9,6 +9,7 @@ import { createServer } from 'millrace/server'
 import { createSqliteStore } from 'millrace/sqlite'
 import { createDemoAgents } from './demo-agents.mjs'
 import { lazyAdkAgent } from './lazy-adk-agent.mjs'
+import { lazyGraphAgent } from './lazy-graph-agent.mjs'
 
 const help = `Serves the demo agents over AG-UI.
 
@@ -17,23 +18,28 @@ const help = `Serves the demo agents over AG-UI.
   npm start -- --help            this text
 
   PORT             the port, when --port does not say it
-  MILLRACE_DIR     the folder for threads.db; default .millrace
+  MILLRACE_DIR     the folder for threads.db and graph.db; default .millrace
   MILLRACE_MODEL   a model, openai/gpt-5-mini for example, or demo
   LOG_LEVEL        what is logged; default warn`
 
 // In the single quotes of the shell: an id that is new each time the line is used.
 const now = "'$(date +%s)'"
 
-const withoutAdk =
-  'There is no agent of Google ADK: @google/adk is not installed. Run: npm install @google/adk\n'
+/** What is said when an agent is not there, by its name. */
+const missing = {
+  adk: 'There is no agent of Google ADK: @google/adk is not installed. Run: npm install @google/adk\n',
+  graph:
+    'There is no agent of LangGraph: it is not installed. Run: npm install @langchain/langgraph @langchain/core\n',
+}
 
 async function start(port) {
   // The console is for what to try. Whoever wants to see runs sets LOG_LEVEL=info.
   process.env.LOG_LEVEL ??= 'warn'
-  const file = join(process.env.MILLRACE_DIR || '.millrace', 'threads.db')
-  const adk = lazyAdkAgent()
+  const folder = process.env.MILLRACE_DIR || '.millrace'
+  const file = join(folder, 'threads.db')
   const model = await modelFromEnv({ log: (line) => console.log(line) })
-  const agents = [...createDemoAgents(model), ...(adk ? [adk.agent] : [])]
+  const lazy = [lazyAdkAgent(), lazyGraphAgent(model, join(folder, 'graph.db'))].filter(Boolean)
+  const agents = [...createDemoAgents(model), ...lazy.map(({ agent }) => agent)]
   const server = createServer({ agents, store: await createSqliteStore({ path: file }) })
   const { url } = await serve(server, { port }).catch(async (error) => {
     await server.close()
@@ -41,7 +47,8 @@ async function start(port) {
   })
   console.log(whatToTry(url, agents, file))
   // Seconds of work: not before the addresses are there to be read.
-  await adk?.load().catch(({ message }) => console.error(`The agent adk cannot be used: ${message}`))
+  for (const { agent, load } of lazy)
+    await load().catch(({ message }) => console.error(`The agent ${agent.name} cannot be used: ${message}`))
 }
 
 function portOf(text) {
@@ -66,7 +73,9 @@ function whatToTry(url, agents, file) {
     `curl ${url}/agents`,
     `curl ${url}/agents/chat/thread/list`,
     `curl ${url}/agents/shared-state/state_snapshot/demo\n`,
-    ...(agents.some(({ name }) => name === 'adk') ? [] : [withoutAdk]),
+    ...Object.keys(missing).flatMap((name) =>
+      agents.some((agent) => agent.name === name) ? [] : [missing[name]],
+    ),
     'Ctrl-C stops the server. Threads are still there when it starts again.',
   ].join('\n')
 }

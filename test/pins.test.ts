@@ -9,6 +9,8 @@ it('publishes these entries', () => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string> }
   expect(exports).toEqual({
     '.': './dist/index.js',
+    './adk': './dist/adk/index.js',
+    './langgraph': './dist/langgraph/index.js',
     './memory': './dist/threads/memory.js',
     './models': './dist/models/index.js',
     './node': './dist/server/node.js',

@@ -250,6 +250,23 @@ describe('the state', () => {
   })
 })
 
+describe('the owner of a run', () => {
+  it('may leave out every event: the state is still the one of the session', async () => {
+    const { agent } = helper([callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('21')])
+    const seen: unknown[] = []
+    const native = {
+      translate: (event: unknown) => {
+        seen.push(event)
+        return []
+      },
+    }
+    const { events, outcome } = await createClient(agent).say('Weather?', { native })
+    expect(seen.length).toBeGreaterThan(3)
+    expect(ofType(events, 'TOOL_CALL_START')).toEqual([])
+    expect(outcome.state).toEqual({ last_city: 'Oslo' })
+  })
+})
+
 describe('a failure', () => {
   it('of the model ends the run with an error, once', async () => {
     const { agent } = helper([[new Error('no quota')]])

@@ -19,7 +19,6 @@ import { partsOf } from './session/event-facts.js'
 import { stateOf } from './session/history.js'
 import { applyDelta, deltaToSession } from './session/state-sync.js'
 import { valueFor, type AdkSetup } from './setup.js'
-import type { Translator } from './translate/translator.js'
 
 /** One run of an ADK agent. */
 export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
@@ -66,7 +65,7 @@ async function* translated(work: Work): AsyncGenerator<AgentEvent> {
   for await (const event of source) {
     // A tree that does not stop by itself has gone on with another agent.
     if (pausedBy !== undefined && event.author !== pausedBy) break
-    for (const shown of ctx.native ? await seen(ctx.native, event, translator) : translator.translate(event))
+    for (const shown of ctx.native ? await seen(ctx.native, event, work) : translator.translate(event))
       yield shown.type === 'TOOL_CALL_START' ? withPlace(shown, placeOf(event, work)) : shown
     if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
   }
@@ -87,14 +86,16 @@ function isPause({ longRunningToolIds }: Event): boolean {
   return longRunningToolIds !== undefined && longRunningToolIds.length > 0
 }
 
-async function seen(native: NativeEvents, event: Event, translator: Translator): Promise<AgentEvent[]> {
+/** What the owner of the run makes of an event. Its state is the session's by now, whatever is shown of the event. */
+async function seen(native: NativeEvents, event: Event, { ctx, translator }: Work): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
   for (const changed of (await native.change?.(event)) ?? [event]) {
     const own = await native.translate?.(changed)
     // Whoever changes events of ADK gives events of ADK.
     events.push(...(own ?? translator.translate(changed as Event)))
   }
-  return events
+  const state = event.partial ? undefined : stateEvent(ctx, applyDelta(ctx.state, event.actions.stateDelta))
+  return state ? [...events, state] : events
 }
 
 async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
@@ -102,14 +103,12 @@ async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
   yield* await lostResults(work)
   yield* translator.finish()
   const questions = questionsOf(translator.requests, ctx)
-  if (questions.length > 0)
-    return asking(ctx.address, {
-      questions,
-      answers: {},
-      // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
-      events: plain([...(frame?.events ?? []), ...session.events]),
-      iterations: tree.iterations(),
-    })
+  if (questions.length > 0) {
+    // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
+    const events = plain([...(frame?.events ?? []), ...session.events])
+    const asked: AdkFrame = { questions, answers: {}, events, iterations: tree.iterations() }
+    return asking(ctx.address, asked)
+  }
   if (translator.error) throw adkError(translator.error)
   const { output, pendingCalls } = translator
   return {

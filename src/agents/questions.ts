@@ -27,7 +27,7 @@ export function isAnswered(frame: QuestionFrame): boolean {
 }
 
 /** Stops the run to ask what is still open, at this address. */
-export function asking<F extends QuestionFrame>(address: string, frame: F): Interrupted {
+export function asking(address: string, frame: QuestionFrame): Interrupted {
   const points = openPoints(frame).map(({ interrupt }) => ({ interrupt, address }))
   return { type: 'interrupted', points, frames: { [address]: frame } }
 }

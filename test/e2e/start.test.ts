@@ -16,7 +16,7 @@ beforeAll(async () => {
   }
 })
 
-const names = ['chat', 'tools', 'approval', 'shared-state', 'adk'] as const
+const names = ['chat', 'tools', 'approval', 'shared-state', 'adk', 'graph'] as const
 type Name = (typeof names)[number]
 
 interface Listed {
@@ -72,6 +72,16 @@ const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
   },
   adk(events) {
     points.tools(events)
+    expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
+  },
+  graph(events) {
+    points.tools(events)
+    expect(ofType(events, 'STEP_STARTED').map(({ stepName }) => stepName)).toEqual([
+      'agent',
+      'tools',
+      'agent',
+    ])
+    expect(ofType(events, 'CUSTOM')).toMatchObject([{ name: 'show_weather', value: { city: 'Oslo' } }])
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
   },
 }
@@ -184,20 +194,42 @@ describe('the agent of ADK', () => {
     await say('Thanks!')
     expect(textOf(events)).toMatch(/welcome/)
   })
+})
 
-  test('is left out with a word when ADK is not installed', async () => {
-    const hide = `export const resolve = (name, context, next) => {
-      if (name.startsWith('@google/adk')) throw new Error('not installed')
-      return next(name, context)
-    }`
-    const hooks = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hide))})`
-    const env = { NODE_OPTIONS: `--import=${dataUrl(hooks)}` }
-    const other = await startDemo({ folder: join(folder, 'without'), env })
-    expect(other.printed).toContain('Run: npm install @google/adk')
-    const { agents } = (await (await fetch(`${other.url}/agents`)).json()) as Listed
-    expect(agents.map(({ name }) => name)).toEqual(names.filter((name) => name !== 'adk'))
-    expect(await other.stop()).toBe(0)
+describe('the agent of LangGraph', () => {
+  test('asks before it books, and goes on in another process', async () => {
+    const { client, say } = talkTo(at('graph'), 'graph-table')
+    await say('Book a table for 2 at Maaemo.')
+    const [question] = client.pendingInterrupts
+    expect(question).toMatchObject({ reason: 'confirmation', message: 'Book a table for 2 at Maaemo?' })
+
+    expect(await demo.stop()).toBe(0)
+    demo = await startDemo({ folder })
+    const later = talkTo(at('graph'), 'graph-table')
+    const resume = [
+      { interruptId: question?.id ?? '', status: 'resolved' as const, payload: { approved: true } },
+    ]
+    await later.go({ resume })
+    expect(ofType(later.events, 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'The table is booked.' }])
+    expect(textOf(later.events)).toContain('The table is booked.')
   })
+})
+
+test.each([
+  ['adk', '@google/adk'],
+  ['graph', '@langchain/'],
+])('the agent %s is left out with a word when %s is not installed', async (missing, prefix) => {
+  const hide = `export const resolve = (name, context, next) => {
+    if (name.startsWith('${prefix}')) throw new Error('not installed')
+    return next(name, context)
+  }`
+  const hooks = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hide))})`
+  const env = { NODE_OPTIONS: `--import=${dataUrl(hooks)}` }
+  const other = await startDemo({ folder: join(folder, `without-${missing}`), env })
+  expect(other.printed).toContain(`Run: npm install ${prefix}`)
+  const { agents } = (await (await fetch(`${other.url}/agents`)).json()) as Listed
+  expect(agents.map(({ name }) => name)).toEqual(names.filter((name) => name !== missing))
+  expect(await other.stop()).toBe(0)
 })
 
 function dataUrl(source: string): string {

@@ -11,7 +11,6 @@ import {
 } from '@google/adk'
 import { confirmedTools } from '../ask/asked-tools.js'
 import { internalsOf } from './agent-internals.js'
-import { noting } from './composites.js'
 import { processorsOf } from './content-processor.js'
 import { createOpenCalls, type OpenCalls } from './open-calls.js'
 import { overlay } from './overlay.js'
@@ -32,12 +31,16 @@ export function llmMembers(agent: LlmAgent, shell: BaseAgent, options: ToolOptio
     async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void> {
       const calls = createOpenCalls()
       callsIn.set(context, calls)
-      yield* noting(runAsyncImpl.call(shell, context), calls)
+      // Here and not in a stage of its own: every piece of every text comes this way.
+      for await (const event of runAsyncImpl.call(shell, context)) {
+        if (!event.partial) calls.note(event)
+        yield event
+      }
       if (calls.isPaused()) context.endInvocation = true
     },
     // ADK goes on to the next request when something follows the call: a count of tokens, or the end of a transfer.
-    async *runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
-      if (!callsIn.get(context)?.isPaused()) yield* runOneStepAsync.call(shell, context)
+    runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
+      return callsIn.get(context)?.isPaused() ? noSteps() : runOneStepAsync.call(shell, context)
     },
     // Not for requests: from here ADK takes the tools that it runs again after an answer.
     async canonicalTools(context?: ReadonlyContext): Promise<BaseTool[]> {
@@ -50,6 +53,12 @@ export function llmMembers(agent: LlmAgent, shell: BaseAgent, options: ToolOptio
     includeContents: agent.includeContents,
     codeExecutor: agent.codeExecutor,
   }
+}
+
+/** A stream of nothing. */
+// eslint-disable-next-line @typescript-eslint/require-await -- there is nothing to wait for
+async function* noSteps(): AsyncGenerator<Event, void> {
+  yield* []
 }
 
 /** A tool that stands by the question that its own code has asked. */

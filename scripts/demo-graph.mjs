@@ -1,0 +1,87 @@
+import { SystemMessage, ToolMessage } from '@langchain/core/messages'
+import { tool } from '@langchain/core/tools'
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
+import { emit, fromLangGraph, getClientTools } from 'millrace/langgraph'
+import { z } from 'zod'
+import { chatModelOf } from './chat-model.mjs'
+
+const instructions = new SystemMessage(
+  'Help guests. Look the weather up, never guess it. Do not ask whether you may book: the tool does.',
+)
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, lastCity: Annotation() })
+
+/**
+ * The agent of LangGraph that `npm start` serves. `lazyGraphAgent` imports this when there is time.
+ *
+ * @param {import('millrace/models').Model} model
+ * @param {string} file for checkpoints, when there is a package that can write it
+ */
+export async function createGraphAgent(model, file) {
+  const tools = [weather(), booking()]
+  const chat = chatModelOf(model)
+  const withClients = (config) => [...tools, ...getClientTools(config)]
+  const graph = new StateGraph(State)
+    .addNode('agent', async ({ messages }, config) => ({
+      messages: [await chat.bindTools(withClients(config)).invoke([instructions, ...messages])],
+    }))
+    // For a tool of the client the graph waits here until the client has sent its result.
+    .addNode('tools', (state, config) => new ToolNode(withClients(config)).invoke(state, config))
+    .addEdge(START, 'agent')
+    .addConditionalEdges('agent', toolsCondition)
+    .addEdge('tools', 'agent')
+    .compile({ checkpointer: await checkpointerAt(file) })
+  return fromLangGraph(graph, { name: 'graph' })
+}
+
+function weather() {
+  const look = ({ city }, { toolCall }) => {
+    // Made up, but always the same for a city.
+    const found = { city, temperature: 3 + city.length, sky: ['sun', 'rain', 'clouds'][city.length % 3] }
+    void emit('show_weather', found)
+    const result = new ToolMessage({ tool_call_id: toolCall.id, content: JSON.stringify(found) })
+    return new Command({ update: { lastCity: city, messages: [result] } })
+  }
+  return tool(look, {
+    name: 'get_weather',
+    description: 'Tells the weather in a city.',
+    schema: z.object({ city: z.string() }),
+  })
+}
+
+function booking() {
+  const book = ({ restaurant, people }) => {
+    const answer = interrupt({
+      reason: 'confirmation',
+      message: `Book a table for ${people} at ${restaurant}?`,
+      responseSchema: { type: 'object', properties: { approved: { type: 'boolean' } } },
+    })
+    return answer?.approved === true
+      ? 'The table is booked.'
+      : 'Nothing is booked: the guest does not want it.'
+  }
+  return tool(book, {
+    name: 'book_table',
+    description: 'Books a table in a restaurant. The guest is asked before anything is booked.',
+    schema: z.object({ restaurant: z.string(), people: z.number().int() }),
+  })
+}
+
+/** In a file, so that questions outlive the process; in memory when the package for that is not installed. */
+async function checkpointerAt(file) {
+  try {
+    const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite')
+    return SqliteSaver.fromConnString(file)
+  } catch {
+    return new MemorySaver()
+  }
+}
