@@ -40,7 +40,7 @@ const charts: unknown[] = []
 let states = 0
 const running = run(fromLangGraph(graph, { name: 'analyst' }), 'Show me the numbers.')
 for await (const event of running) {
-  if (event.type === 'CUSTOM') charts.push({ name: event.name, value: event.value })
+  if (event.type === 'CUSTOM') charts.push({ name: event.name, value: event.value as unknown })
   if (event.type.startsWith('STATE_')) states++
 }
 const outcome = await running.result

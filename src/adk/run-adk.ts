@@ -26,15 +26,24 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
   const frame = saved && withAnswers(saved, ctx.answers)
   if (frame && !isAnswered(frame)) return asking(ctx.address, frame)
   const work = await openRun(setup, ctx, frame)
+  const { translator, tree } = work
   try {
     yield* adoptedState(work)
-    yield* translated(work)
+    let pausedBy: string | undefined
+    // Not in a stream of its own: every piece of every text would pay for it.
+    for await (const event of (await startRunner(work)) ?? []) {
+      // A tree that does not stop by itself has gone on with another agent.
+      if (pausedBy !== undefined && event.author !== pausedBy) break
+      for (const shown of ctx.native ? await seen(ctx.native, event, work) : translator.translate(event))
+        yield shown.type === 'TOOL_CALL_START' ? withPlace(shown, placeOf(event, work)) : shown
+      if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
+    }
     ctx.signal.throwIfAborted()
     return yield* end(work)
   } finally {
     // Also of a run that broke off, so that what it has used is counted.
-    work.translator.finish()
-    await work.tree.close()
+    translator.finish()
+    await tree.close()
   }
 }
 
@@ -47,28 +56,20 @@ function* adoptedState({ ctx, session }: Work): Generator<AgentEvent> {
   if (event) yield event
 }
 
-/** The events of the Runner, translated, until the run is over or has paused. */
-async function* translated(work: Work): AsyncGenerator<AgentEvent> {
-  const { setup, ctx, runner, session, tree, translator } = work
+/** The events of the Runner. Undefined when there is nothing for the agent to do. */
+async function startRunner(work: Work): Promise<AsyncGenerator<Event, void> | undefined> {
+  const { setup, ctx, runner, session } = work
   const { userId, id: sessionId } = session.session
   const { content, isDelivered, mark } = session.plan.news
   const stateDelta = deltaToSession(ctx.state, session.session.state, session)
   if (content === undefined || isDelivered) await storeState(work, stateDelta)
-  if (content === undefined) return
+  if (content === undefined) return undefined
   const runConfig = await valueFor(setup.options.runConfig, ctx)
-  const source = runner.runAsync({
+  return runner.runAsync({
     ...{ userId, sessionId, newMessage: content, stateDelta, abortSignal: ctx.signal },
     runConfig: { streamingMode: StreamingMode.SSE, ...runConfig },
     customMetadata: markedMetadata({ runId: ctx.runId, ...mark }),
   })
-  let pausedBy: string | undefined
-  for await (const event of source) {
-    // A tree that does not stop by itself has gone on with another agent.
-    if (pausedBy !== undefined && event.author !== pausedBy) break
-    for (const shown of ctx.native ? await seen(ctx.native, event, work) : translator.translate(event))
-      yield shown.type === 'TOOL_CALL_START' ? withPlace(shown, placeOf(event, work)) : shown
-    if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
-  }
 }
 
 function placeOf({ author = '' }: Event, { ctx, tree }: Work): CallPlace {

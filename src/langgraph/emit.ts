@@ -5,7 +5,7 @@ import { randomIds } from '../core/ids.js'
 import { currentConfig, currentListener, currentRunId } from './source/current-run.js'
 
 /** Events that a client gets some other way than as a `CUSTOM` event. The names are those of the official adapter. */
-export const reservedEvents = {
+const reservedEvents = {
   message: 'manually_emit_message',
   state: 'manually_emit_state',
   toolCall: 'manually_emit_tool_call',

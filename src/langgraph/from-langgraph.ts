@@ -28,7 +28,7 @@ export function fromLangGraph(
     description,
     hasNativeEvents: true,
     run: (ctx) => runGraph(setup, ctx),
-    ...(memory && { memory }),
+    ...(memory && { memory, resumesAfterFailure: true }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
   }

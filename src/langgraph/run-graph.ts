@@ -1,22 +1,17 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
-import {
-  asking,
-  type Answer,
-  type Control,
-  type NativeEvents,
-  type QuestionFrame,
-  type RunContext,
-} from '../agents/index.js'
+import { Command } from '@langchain/langgraph'
+import { asking, type Answer, type Control, type QuestionFrame, type RunContext } from '../agents/index.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { answersInThread, legacyAnswers, resumeOf } from './ask/resume.js'
 import type { Question } from './ask/questions.js'
-import type { GraphEvent } from './graph-event.js'
 import { graphError } from './graph-error.js'
+import { savedState } from './input/checkpoints.js'
+import { checkpointerOf } from './input/memory-graph.js'
 import { prepareInput } from './input/prepare-input.js'
 import { extrasInput, inputKeys, splitState, stateUpdate } from './input/state-keys.js'
 import { isClientCall, openBreakpoint, openQuestions } from './open-questions.js'
 import { runConfig, type GraphSetup, type ServableGraph } from './setup.js'
-import { graphEvents } from './source/graph-source.js'
+import { streamGraph, type Running } from './stream-graph.js'
 import { createTranslator, type Translator } from './translate/translator.js'
 
 /** What a run that stopped to ask leaves behind. The graph itself is in its checkpoint. */
@@ -38,39 +33,24 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const given = new Set<string>()
   let next: Running | undefined = start
   let hasStopped = false
+  const attempt = { hasBegun: false }
   try {
     while (next) {
-      hasStopped = yield* streamed(setup.graph, ctx, { ...next, translator })
+      hasStopped = yield* streamGraph(setup.graph, ctx, { ...next, translator, attempt })
       next = hasStopped ? await furtherAnswer(setup.graph, ctx, { config, given }) : undefined
     }
   } catch (error) {
     translator.finish()
+    if (attempt.hasBegun) ctx.values.set(failedKey(ctx), true)
     throw graphError(error, ctx.signal)
   }
   yield* translator.finish()
   return end({ setup, ctx, config, translator, hasStopped })
 }
 
-interface Running {
-  readonly input: unknown
-  readonly config: RunnableConfig
-}
-
-/** What a graph does with one input. Gives whether it has stopped to ask. */
-async function* streamed(
-  graph: ServableGraph,
-  ctx: RunContext,
-  { input, config, translator }: Running & { readonly translator: Translator },
-): AsyncGenerator<AgentEvent, boolean> {
-  let hasStopped = false
-  const { signal, graceMs, clock, report, native } = ctx
-  const source = graphEvents(graph, { input, config: { ...config }, signal, graceMs, clock, report })
-  for await (const event of source) {
-    if (event.type === 'interrupts') hasStopped = true
-    for (const shown of native ? await seen(native, event, translator) : translator.translate(event))
-      yield shown
-  }
-  return hasStopped
+/** Where it is noted that a graph has failed in the middle of this run: the next attempt goes on from its checkpoint. */
+function failedKey({ runId, address }: RunContext): string {
+  return `langgraph failed ${runId} ${address}`
 }
 
 interface Place {
@@ -100,6 +80,8 @@ async function furtherAnswer(
 
 async function startOf({ graph }: GraphSetup, ctx: RunContext, config: RunnableConfig): Promise<Start> {
   const frame = ctx.takeFrame() as GraphFrame | undefined
+  if (ctx.values.delete(failedKey(ctx)) && (await isUnfinished(graph, config)))
+    return { type: 'run', input: null, config }
   const open = await openQuestions(graph, config)
   const questions =
     open.length > 0 ? open : (frame?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [])
@@ -112,7 +94,8 @@ async function startOf({ graph }: GraphSetup, ctx: RunContext, config: RunnableC
   const { known } = splitState(ctx.state, inputKeys(graph))
   const isAsked = questions.some((question) => !isClientCall(question))
   if (questions.some(({ interrupt }) => answers.has(interrupt.id)) || isAsked) {
-    const resume = resumeOf(questions, answers)
+    const saved = await savedState(graph, config)
+    const resume = resumeOf(questions, answers, stateUpdate(graph, known, saved?.values))
     if (resume.type === 'resume') return { type: 'run', input: resume.input, config }
     if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
     return { type: 'end', control: stopped(ctx, { questions, answers: Object.fromEntries(answers) }) }
@@ -127,12 +110,18 @@ async function startOf({ graph }: GraphSetup, ctx: RunContext, config: RunnableC
   const { messages, values } = prepared
   const extras = extrasInput(graph, { tools: ctx.clientTools, context: ctx.context })
   const update = { ...stateUpdate(graph, known, values), ...extras }
-  // Null goes on where the graph has stopped.
-  const input =
-    messages === undefined && Object.keys(update).length === 0
-      ? null
-      : { messages: messages ?? [], ...update }
+  const input = messages ? { messages, ...update } : goingOn(update)
   return { type: 'run', input, config: { ...config, ...prepared.config } }
+}
+
+/** What a graph is given to go on where it has stopped: an input would start it anew. */
+function goingOn(update: Record<string, unknown>): Command | null {
+  return Object.keys(update).length === 0 ? null : new Command({ update })
+}
+
+async function isUnfinished(graph: ServableGraph, config: RunnableConfig): Promise<boolean> {
+  const saved = checkpointerOf(graph) && (await savedState(graph, config))
+  return saved !== undefined && saved.next.length > 0
 }
 
 function translatorOf({ graph, options }: GraphSetup, ctx: RunContext): Translator {
@@ -152,16 +141,6 @@ function translatorOf({ graph, options }: GraphSetup, ctx: RunContext): Translat
     addUsage: ctx.addUsage,
     report: ctx.report,
   })
-}
-
-async function seen(native: NativeEvents, event: GraphEvent, translator: Translator): Promise<AgentEvent[]> {
-  const events: AgentEvent[] = []
-  for (const changed of (await native.change?.(event)) ?? [event]) {
-    const own = await native.translate?.(changed)
-    // Whoever changes events of a graph gives events of a graph.
-    events.push(...(own ?? translator.translate(changed as GraphEvent)))
-  }
-  return events
 }
 
 interface Ended {

@@ -34,7 +34,7 @@ export interface ThreadStore {
   unfinished(): Promise<readonly ThreadKey[]>
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Also releases the lease, in the same write: nobody finds the change and the thread still held. Default false. */
   readonly release?: boolean
 }

@@ -16,6 +16,7 @@ import { scriptedModel } from '../../src/models/index.js'
 import { callPieces, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
 import {
   asked,
+  questionsIn,
   serveGraph,
   textIn,
   textsIn,
@@ -189,6 +190,40 @@ it('hooks get the events of the graph, and may change and translate them', async
     expect(seen).toContain(type)
 })
 
+it('who sends again after a failure goes on from the checkpoint, also with a new state', async () => {
+  const State = Annotation.Root({
+    ...MessagesAnnotation.spec,
+    tools: Annotation<unknown[]>,
+    word: Annotation<string>,
+  })
+  const ran: string[] = []
+  const make = (checkpointer: BaseCheckpointSaver) =>
+    fromLangGraph(
+      new StateGraph(State)
+        .addNode('one', () => {
+          ran.push('one')
+          return {}
+        })
+        .addNode('two', ({ word }) => {
+          ran.push(`two ${word}`)
+          if (ran.length === 2) throw new Error('not yet')
+          return { messages: [{ role: 'assistant', content: 'Done.' }] }
+        })
+        .addEdge(START, 'one')
+        .addEdge('one', 'two')
+        .compile({ checkpointer }),
+      { name: 'flow' },
+    )
+  const served = await serveGraph({ make })
+  const talk = served.talk()
+  talk.client.setState({ word: 'a' })
+  await talk.say('Go').catch(() => undefined)
+  expect(ran).toEqual(['one', 'two a'])
+  talk.client.setState({ word: 'b' })
+  expect(textIn(await talk.send())).toBe('Done.')
+  expect(ran).toEqual(['one', 'two a', 'two b'])
+})
+
 describe('withRetry', () => {
   const busy = (): ModelStep => ['Half', Object.assign(new Error('busy'), { status: 503 })]
 
@@ -203,15 +238,32 @@ describe('withRetry', () => {
     expect(asked(model.calls[3])).toEqual(['human: Go', 'ai: Done.', 'human: Bye'])
   })
 
-  it('what has called a tool is not run again, and the thread goes on', async () => {
-    const { model, served } = await serveFragile([works('c1'), busy(), ['Done.']], { isPatient: true })
+  it('what has run does not run again: the graph goes on from its checkpoint', async () => {
+    const { model, served } = await serveFragile([works('c1'), busy(), busy(), ['Done.'], ['Bye.']], {
+      isPatient: true,
+    })
+    const talk = served.talk()
+    const events = await talk.say('Go')
+    expect(textsIn(events).at(-1)).toBe('Done.')
+    expect([runs, resultsIn(events)]).toEqual([['x'], ['c1: did x']])
+    expect(ofType(events, 'TOOL_CALL_START')).toHaveLength(1)
+    const worked = ['human: Go', 'ai: work({"what":"x"})', 'tool: did x']
+    for (const place of [1, 2, 3]) expect(asked(model.calls[place])).toEqual(worked)
+    await talk.say('Bye')
+    expect(asked(model.calls[4])).toEqual([...worked, 'ai: Done.', 'human: Bye'])
+  })
+
+  it('one error when it never works, and the thread goes on', async () => {
+    const { model, served } = await serveFragile([works('c1'), busy(), busy(), busy(), ['Fine.']], {
+      isPatient: true,
+    })
     const talk = served.talk()
     await talk.say('Go').catch(() => undefined)
-    expect(ofType(talk.streams[0]?.events ?? [], 'RUN_ERROR')).toHaveLength(1)
-    expect(textIn(await talk.say('Again'))).toBe('Done.')
-    expect(runs).toEqual(['x'])
-    expect(asked(model.calls[2]).slice(0, 3)).toEqual(['human: Go', 'ai: work({"what":"x"})', 'tool: did x'])
-    expect(asked(model.calls[2]).at(-1)).toBe('human: Again')
+    expect(ofType(talk.streams[0]?.events ?? [], 'RUN_ERROR')).toMatchObject([
+      { code: 'MAX_RETRIES_EXCEEDED' },
+    ])
+    expect(textIn(await talk.say('Again'))).toBe('Fine.')
+    expect([runs, asked(model.calls[4]).at(-1)]).toEqual([['x'], 'human: Again'])
   })
 })
 
@@ -236,4 +288,33 @@ it('a graph is a tool of an agent of the kit: each call has a thread of its own'
   expect(ofType(events, 'SUBAGENT_STARTED').map(({ name }) => name)).toEqual(['researcher', 'researcher'])
   expect(textsIn(events)).toEqual(['Found one.', 'Found two.', 'Both found.'])
   expect(model.calls.map((call) => call.length)).toEqual([1, 1])
+})
+
+it('a graph that is a tool of an agent of the kit may ask, and goes on in its own thread', async () => {
+  const make = (checkpointer: BaseCheckpointSaver) => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('ask', () => {
+        const answer = interrupt<string, string>('Which one?')
+        return { messages: [{ role: 'assistant', content: `Chose ${answer}.` }] }
+      })
+      .addEdge(START, 'ask')
+      .compile({ checkpointer })
+    const chooser = fromLangGraph(graph, { name: 'chooser', description: 'Chooses.' })
+    const boss = scriptedModel(({ messages }) =>
+      messages.some(({ role }) => role === 'tool')
+        ? 'Good.'
+        : [{ toolCall: { name: 'chooser', args: { request: 'one' } } }],
+    )
+    return defineAgent({ name: 'boss', model: boss, tools: [agentTool(chooser)] })
+  }
+  const served = await serveGraph({ make, store: 'sqlite', checkpoints: 'sqlite' })
+  const talk = served.talk()
+  const [question] = questionsIn(await talk.say('Go'))
+  expect(question).toMatchObject({ message: 'Which one?' })
+  const next = (await served.restart()).talk()
+  next.client.setMessages(talk.client.messages)
+  const resume = [{ interruptId: question?.id ?? '', status: 'resolved' as const, payload: 'red' }]
+  const events = await next.send({ resume })
+  expect(textsIn(events)).toEqual(['Chose red.', 'Good.'])
+  expect(resultsIn(events).join()).toContain('Chose red.')
 })

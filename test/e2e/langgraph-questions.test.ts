@@ -63,7 +63,7 @@ async function converse(make: MakeGraph, between: Between) {
       return go()
     },
     /** Restarts if that is to be done, comes back with a fresh client, and answers what it is asked. */
-    async answer(answers: Answers): Promise<readonly AgUiEvent[]> {
+    async answer(answers: Answers, fields: object = {}): Promise<readonly AgUiEvent[]> {
       if (between !== 'nothing') served = await served.restart()
       client = newClient({ url: served.url })
       await client.connectAgent()
@@ -71,7 +71,7 @@ async function converse(make: MakeGraph, between: Between) {
         const answer = answers(question)
         return answer ? [{ interruptId: question.id, ...answer }] : []
       })
-      return go({ resume })
+      return go({ resume, ...fields })
     },
   }
 }
@@ -198,7 +198,8 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     { name: 'pay', description: 'Pays.', schema: z.object({ amount: z.number() }) },
   )
   // Its own type does not fit `exactOptionalPropertyTypes`.
-  const review = humanInTheLoopMiddleware({ interruptOn: { pay: true } }) as unknown as AgentMiddleware
+  const reviewing = humanInTheLoopMiddleware as unknown as (options: object) => AgentMiddleware
+  const review = reviewing({ interruptOn: { pay: true } })
   const careful = (steps: readonly ModelStep[]) => {
     paid.length = 0
     const model = agentModel(steps)
@@ -261,5 +262,22 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(textIn(await talk.answer(() => yes(1)))).toBe('Got 1.')
   })
 
-  it.todo('an answer in `forwardedProps.command.resume` counts')
+  it('a state that is changed while a question is open is there when the graph goes on', async () => {
+    const talk = await converse(
+      (checkpointer) =>
+        new StateGraph(State)
+          .addNode('ask', ({ notes }) => {
+            const answer = interrupt<unknown, string>('Well?')
+            return { messages: [{ role: 'assistant', content: `${answer} ${notes.join()}` }] }
+          })
+          .addEdge(START, 'ask')
+          .compile({ checkpointer }),
+      between,
+    )
+    await talk.say('Go')
+    const body = [{ op: 'add', path: '/notes', value: ['mine'] }]
+    expect((await talk.served.ask('PATCH /state/thread-1', { body })).status).toBe(200)
+    const state = { notes: ['mine'] }
+    expect(textIn(await talk.answer(() => yes('Good:'), { state }))).toBe('Good: mine')
+  })
 })

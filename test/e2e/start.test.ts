@@ -159,6 +159,25 @@ test('a question and its thread outlive the process, and the printed line answer
   expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
 })
 
+test.each(['adk', 'graph'] as const)('%s uses a tool of the client', async (name) => {
+  const { client, say, go, events } = talkTo(at(name), `${name}-colour`)
+  const parameters = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] }
+  const tools = [{ name: 'change_background', description: 'Changes the background colour.', parameters }]
+  client.addMessage({ id: 'said', role: 'user', content: 'Change the background to "blue".' })
+  await go({ tools })
+  const [{ toolCallId, toolCallName } = { toolCallId: '', toolCallName: '' }] = ofType(
+    events,
+    'TOOL_CALL_START',
+  )
+  expect(toolCallName).toBe('change_background')
+  expect(ofType(events, 'TOOL_CALL_RESULT')).toEqual([])
+  client.addMessage({ id: 'done', role: 'tool', toolCallId, content: 'The page is blue now.' })
+  await go({ tools })
+  expect(textOf(events)).toContain('The page is blue now.')
+  await say('Thanks!')
+  expect(textOf(events)).toMatch(/welcome/)
+})
+
 describe('the agent of ADK', () => {
   test('asks before it books, and goes on in another process', async () => {
     const { client, say } = talkTo(at('adk'), 'adk-table')
@@ -174,25 +193,6 @@ describe('the agent of ADK', () => {
     ]
     await later.go({ resume })
     expect(textOf(later.events)).toContain('A table for 2 at Maaemo is booked.')
-  })
-
-  test('uses a tool of the client', async () => {
-    const { client, say, go, events } = talkTo(at('adk'), 'adk-colour')
-    const parameters = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] }
-    const tools = [{ name: 'change_background', description: 'Changes the background colour.', parameters }]
-    client.addMessage({ id: 'said', role: 'user', content: 'Change the background to "blue".' })
-    await go({ tools })
-    const [{ toolCallId, toolCallName } = { toolCallId: '', toolCallName: '' }] = ofType(
-      events,
-      'TOOL_CALL_START',
-    )
-    expect(toolCallName).toBe('change_background')
-    expect(ofType(events, 'TOOL_CALL_RESULT')).toEqual([])
-    client.addMessage({ id: 'done', role: 'tool', toolCallId, content: 'The page is blue now.' })
-    await go({ tools })
-    expect(textOf(events)).toContain('The page is blue now.')
-    await say('Thanks!')
-    expect(textOf(events)).toMatch(/welcome/)
   })
 })
 

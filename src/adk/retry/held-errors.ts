@@ -39,7 +39,7 @@ export function createHeldErrors(): HeldErrors {
 }
 
 /** Whether an event says nothing but that something went wrong. */
-export function isError(event: Event): boolean {
+function isError(event: Event): boolean {
   return event.errorCode !== undefined && !hasContent(event) && !isAnswer(event)
 }
 

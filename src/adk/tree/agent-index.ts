@@ -46,7 +46,7 @@ export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
 }
 
 /** The nodes a workflow or a worker runs by itself. */
-export function nodesInside(node: BaseNode): readonly BaseNode[] {
+function nodesInside(node: BaseNode): readonly BaseNode[] {
   if (isWorkflow(node)) return node.graph?.nodes ?? []
   return node instanceof ParallelWorker ? [workerNode(node)] : []
 }

@@ -80,7 +80,7 @@ async function* runChild(
 }
 
 /** The same events; the calls in them are noted before they are passed on. */
-export async function* noting(events: AsyncIterable<Event>, calls: OpenCalls): AsyncGenerator<Event, void> {
+async function* noting(events: AsyncIterable<Event>, calls: OpenCalls): AsyncGenerator<Event, void> {
   for await (const event of events) {
     calls.note(event)
     yield event

@@ -2,7 +2,7 @@
 export type RunKind = 'node' | 'graph' | 'model' | 'tool'
 
 /** A run that is going on. */
-export interface OpenRun {
+interface OpenRun {
   readonly kind: RunKind
   /** What it was started with. */
   readonly input?: unknown

@@ -7,7 +7,7 @@ type Check = (value: unknown) => boolean
  * Whether a value is what a schema describes, member for member, so that there is nothing to say about it and nothing to
  * change. Made once for each schema, since long histories are looked at with every request.
  */
-export function toCleanCheck(shape: Shape): Check {
+function toCleanCheck(shape: Shape): Check {
   switch (shape.kind) {
     case 'object':
       return shape.isClean

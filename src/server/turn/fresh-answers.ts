@@ -24,6 +24,23 @@ export function freshAnswers(
   })
 }
 
+/**
+ * The answers in `forwardedProps.command.resume`, where clients put them before AG-UI had a place for them: an object by
+ * the ids of open questions, or any one value, `false` too, when one question is open. None where it is not clear whose
+ * answer it is.
+ */
+export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknown): ResumeEntry[] {
+  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
+  const payload = isRecord(command) ? command.resume : undefined
+  const open = thread?.interrupts.map(({ id }) => id) ?? []
+  if (payload === undefined || payload === null || open.length === 0) return []
+  const byId = isRecord(payload) ? Object.entries(payload) : []
+  if (byId.length > 0 && byId.every(([id]) => open.includes(id)))
+    return byId.map(([interruptId, value]) => ({ interruptId, status: 'resolved', payload: value }))
+  const [interruptId, ...others] = open
+  return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
+}
+
 function answeredIn(checkpoint: unknown): readonly unknown[] {
   return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? checkpoint.answered : []
 }

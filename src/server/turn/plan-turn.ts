@@ -4,7 +4,7 @@ import type { RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/thread.js'
 import { compose } from './compose.js'
 import { findCut, hasFailed, isRepetition } from './fork.js'
-import { freshAnswers } from './fresh-answers.js'
+import { freshAnswers, legacyAnswers } from './fresh-answers.js'
 import { mergeState, type Knowledge } from './merge-state.js'
 import { openingOf } from './opening.js'
 import { planClientTurn } from './plan-client-turn.js'
@@ -20,7 +20,9 @@ export type { TurnPlan, TurnRequest } from './turn-plan.js'
  * anything to run. Changes nothing.
  */
 export function planTurn(request: TurnRequest): TurnPlan {
-  const resume = freshAnswers(request.thread, request.input.resume)
+  const { thread, input } = request
+  const given = input.resume.length > 0 ? input.resume : legacyAnswers(thread, input.forwardedProps)
+  const resume = freshAnswers(thread, given)
   if (resume instanceof MillraceError) return { type: 'refuse', error: resume }
   const fresh = { ...request, input: { ...request.input, resume } }
   return request.history === 'client' ? planClientTurn(fresh) : planServerTurn(fresh)
