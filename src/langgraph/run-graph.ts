@@ -2,7 +2,7 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import { Command } from '@langchain/langgraph'
 import { asking, type Answer, type Control, type QuestionFrame, type RunContext } from '../agents/index.js'
 import type { AgentEvent } from '../protocol/index.js'
-import { answersInThread, legacyAnswers, resumeOf } from './ask/resume.js'
+import { answersInThread, resumeOf } from './ask/resume.js'
 import type { Question } from './ask/questions.js'
 import { graphError } from './graph-error.js'
 import { savedState } from './input/checkpoints.js'
@@ -88,7 +88,6 @@ async function startOf({ graph }: GraphSetup, ctx: RunContext, config: RunnableC
   const answers = new Map<string, Answer>([
     ...Object.entries(frame?.answers ?? {}),
     ...ctx.answers,
-    ...legacyAnswers(questions, ctx.forwardedProps),
     ...answersInThread(questions, ctx.messages),
   ])
   const { known } = splitState(ctx.state, inputKeys(graph))

@@ -1,10 +1,10 @@
 import type { Event } from '@google/adk'
 import type { Part } from '../adk-types.js'
 import { tagOf, type Lane } from './lane.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 
 export interface ExtrasOptions {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly report: (problem: string) => void
 }
 

@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import { tagOf, type Lane } from './lane.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 import { isTail } from './usage.js'
 
 export interface Failure {
@@ -19,7 +19,7 @@ export interface Failures {
   forget(): void
 }
 
-export function createFailures(sink: Sink, report: (problem: string) => void): Failures {
+export function createFailures(sink: EventSink, report: (problem: string) => void): Failures {
   let current: (Failure & { readonly author: string; readonly tag: ReturnType<typeof tagOf> }) | undefined
 
   const overcome = (): void => {

@@ -9,7 +9,7 @@ import { createOutputs, outputMessageId, textOf, type Outputs } from './outputs.
 import { createRequests, type Requests } from './requests.js'
 import { isChat, sayPiece, sayWhole, type Saying } from './say.js'
 import { createScopes, type Scopes } from './scopes.js'
-import { createSink, type Sink } from './sink.js'
+import { createEventSink, type EventSink } from '../../agents/index.js'
 import { ToolCalls, type PendingCall } from './tool-calls.js'
 import type { AskedRequest, Translator, TranslatorOptions } from './translator.js'
 import { createUsageCounter, hasCalls, isTail, type UsageCounter } from './usage.js'
@@ -18,7 +18,7 @@ import { Voice } from './voice.js'
 /** A class: one event per token goes through it, and every kind of event touches most of its parts. */
 export class RunTranslator implements Translator {
   readonly #options: TranslatorOptions
-  readonly #sink: Sink = createSink()
+  readonly #sink: EventSink = createEventSink()
   readonly #lanes: Lanes
   readonly #voice: Voice
   readonly #scopes: Scopes

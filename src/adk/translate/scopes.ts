@@ -1,6 +1,6 @@
 import { stableHash } from '../../core/hash.js'
 import type { Lane } from './lane.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 import type { TranslatorOptions } from './translator.js'
 import type { Voice } from './voice.js'
 
@@ -29,7 +29,7 @@ export interface Scopes {
 }
 
 export interface ScopesOptions extends Pick<TranslatorOptions, 'runId' | 'parentSubagentRunId'> {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly voice: Voice
 }
 

@@ -3,7 +3,7 @@ import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
 import { tagOf, type Lane } from './lane.js'
 import { confirmTool, predictStateEvent } from './predict-state.js'
 import { toResultText, toText } from './result-text.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 import type { TranslatorOptions } from './translator.js'
 
 export interface PendingCall {
@@ -15,7 +15,7 @@ export interface ToolCallsOptions extends Pick<
   TranslatorOptions,
   'wireName' | 'isClientTool' | 'predictState' | 'newId' | 'report'
 > {
-  readonly sink: Sink
+  readonly sink: EventSink
 }
 
 type Awaiting = Pick<Event, 'id' | 'longRunningToolIds'>

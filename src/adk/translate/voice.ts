@@ -1,10 +1,10 @@
 import { tagOf, type Lane } from './lane.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 import { releaseHeld, startOver, takePiece, takeWhole, type Speech } from './speech.js'
 import type { TranslatorOptions } from './translator.js'
 
 export interface VoiceOptions extends Pick<TranslatorOptions, 'newId' | 'report'> {
-  readonly sink: Sink
+  readonly sink: EventSink
 }
 
 /**

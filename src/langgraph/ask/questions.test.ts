@@ -2,8 +2,8 @@ import type { Message } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import type { Answer } from '../../agents/index.js'
 import type { GraphInterruption } from '../graph-event.js'
-import { breakpointQuestion, clientToolReason, questionsOf, type Question } from './questions.js'
-import { answersInThread, legacyAnswers, resumeOf } from './resume.js'
+import { breakpointQuestion, clientToolReason, questionsOf } from './questions.js'
+import { answersInThread, resumeOf } from './resume.js'
 
 const none = { counts: new Map<string, number>() }
 const asked = (value: unknown, id = 'q'): GraphInterruption => ({ id, value, ns: ['sub:1'] })
@@ -85,43 +85,6 @@ describe('resumeOf', () => {
   it('takes a change of the state along', () => {
     const resume = resumeOf(questions, new Map([['a:0', yes(1)]]), { city: 'Bern' })
     expect(resume).toMatchObject({ input: { resume: { a: 1 }, update: { city: 'Bern' } } })
-  })
-})
-
-describe('legacyAnswers', () => {
-  const answers = (questions: readonly Question[], resume: unknown) => [
-    ...legacyAnswers(questions, { command: { resume } }),
-  ]
-  const two = questionsOf([asked('A?', 'a'), asked('B?', 'b')], none)
-
-  it.each([[false], [0], [''], [{ approved: true }]])(
-    'takes %j for the answer to the only question',
-    (payload) => {
-      expect(answers(two.slice(0, 1), payload)).toEqual([['a:0', yes(payload)]])
-    },
-  )
-
-  it('finds questions by their ids, and refuses what could be for any', () => {
-    expect(answers(two, { 'a:0': 1, b: 2 })).toEqual([
-      ['a:0', yes(1)],
-      ['b:0', yes(2)],
-    ])
-    expect(() => answers(two, true)).toThrow(expect.objectContaining({ code: 'INVALID_RESUME' }))
-  })
-
-  it('knows the decisions of a review', () => {
-    const review = { actionRequests: [{ name: 'a' }, { name: 'b' }], reviewConfigs: [] }
-    const questions = questionsOf([asked(review)], none)
-    const decisions = [{ type: 'approve' }, { type: 'reject' }]
-    expect(answers(questions, { decisions })).toEqual([
-      ['q:0:0', yes(decisions[0])],
-      ['q:0:1', yes(decisions[1])],
-    ])
-  })
-
-  it('finds nothing where there is nothing', () => {
-    for (const props of [undefined, {}, { command: {} }, { command: { resume: null } }])
-      expect(legacyAnswers(two, props).size).toBe(0)
   })
 })
 

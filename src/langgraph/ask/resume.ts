@@ -1,8 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { Command } from '@langchain/langgraph'
 import type { Answer } from '../../agents/index.js'
-import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
 import { decisionOf } from './actions.js'
 import type { Question } from './questions.js'
 
@@ -65,43 +63,6 @@ function valuesOf(questions: readonly Question[], answers: Answers): GraphValue[
 function valueOf({ interrupt }: Question, answer: Answer): unknown {
   if (answer.status === 'cancelled') return { __agui_cancelled__: true, interrupt_id: interrupt.id }
   return answer.payload ?? null
-}
-
-/**
- * The answers in `forwardedProps.command.resume`, as clients sent them before AG-UI had a place for them: a value when
- * one question is open, also one like `false`, or an object by id. Throws INVALID_RESUME when it cannot be told whose
- * answer it is. Empty when there is none.
- */
-export function legacyAnswers(questions: readonly Question[], forwardedProps: unknown): Answers {
-  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
-  const payload = isRecord(command) ? command.resume : undefined
-  if (payload === undefined || payload === null) return new Map()
-  const byId = isRecord(payload) ? Object.entries(payload) : []
-  const named = byId.map(([id, value]) => [find(questions, id)?.interrupt.id, value] as const)
-  if (named.length > 0 && named.every(([id]) => id !== undefined))
-    return new Map(named.map(([id = '', value]) => [id, { status: 'resolved', payload: value }]))
-  const decisions =
-    isRecord(payload) && Array.isArray(payload.decisions) ? (payload.decisions as unknown[]) : []
-  if (decisions.length === questions.length && isOneReview(questions))
-    return new Map(
-      questions.map(({ interrupt }, n) => [interrupt.id, { status: 'resolved', payload: decisions[n] }]),
-    )
-  const [only] = questions
-  if (only && questions.length === 1) return new Map([[only.interrupt.id, { status: 'resolved', payload }]])
-  const message = `There are ${questions.length} open questions: answer them by their ids, with \`resume\`.`
-  throw new MillraceError('INVALID_RESUME', message)
-}
-
-function isOneReview(questions: readonly Question[]): boolean {
-  const ids = questions.map((question) => (question.kind === 'action' ? question.graphId : undefined))
-  return ids.every((id) => id !== undefined && id === ids[0])
-}
-
-function find(questions: readonly Question[], id: string): Question | undefined {
-  const fitting = questions.filter(
-    (question) => question.interrupt.id === id || (question.kind !== 'breakpoint' && question.graphId === id),
-  )
-  return fitting.length === 1 ? fitting[0] : undefined
 }
 
 /** The answers that results in the thread give, to questions that stand for calls of the client's tools: the results. */

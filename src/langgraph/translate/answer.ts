@@ -3,13 +3,14 @@ import { isRecord } from '../../core/is-record.js'
 import { CallPieces, type WholeCall } from './call-pieces.js'
 import { blockText } from './content.js'
 import { piecesBeside, piecesOfBlock } from './reasoning-pieces.js'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { Draft } from './taken-back.js'
 import { Thoughts } from './thoughts.js'
 import type { ToolCalls } from './tool-calls.js'
 
 export interface AnswerOptions {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly calls: ToolCalls
   readonly report: (problem: string) => void
   readonly span: string | undefined

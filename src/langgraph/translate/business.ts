@@ -1,12 +1,13 @@
 import { isRecord } from '../../core/is-record.js'
 import type { IdSource } from '../../core/ids.js'
 import { toText } from './json-safe.js'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { StateMessages } from './state-messages.js'
 import type { ToolCalls } from './tool-calls.js'
 
 export interface BusinessOptions {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly calls: ToolCalls
   readonly messages: StateMessages
   readonly newId: IdSource

@@ -3,7 +3,7 @@ import type { UsageMetadata } from '@langchain/core/messages'
 import type { GraphEvent } from '../graph-event.js'
 import { Answer } from './answer.js'
 import type { Places } from './places.js'
-import type { Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
 import type { StateMessages } from './state-messages.js'
 import type { TakenBack } from './taken-back.js'
 import type { ToolCalls } from './tool-calls.js'
@@ -18,7 +18,7 @@ interface ModelRun {
 }
 
 export interface ModelRunsOptions {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly places: Places
   readonly calls: ToolCalls
   readonly messages: StateMessages

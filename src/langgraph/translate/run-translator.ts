@@ -5,7 +5,7 @@ import { handOver } from './found-messages.js'
 import { ModelRuns } from './model-runs.js'
 import { createPlaces, type Asked, type Places } from './places.js'
 import { createScopes, type ScopeEnd, type Scopes } from './scopes.js'
-import { createSink, type Sink } from './sink.js'
+import { createEventSink, type EventSink } from '../../agents/index.js'
 import { StateMessages } from './state-messages.js'
 import { createTakenBack, type TakenBack } from './taken-back.js'
 import { ToolCalls, type PendingCall } from './tool-calls.js'
@@ -18,7 +18,7 @@ type EventOf<T extends GraphEvent['type']> = Extract<GraphEvent, { type: T }>
 /** A class: one event per token goes through it, and every kind of event touches most of its parts. */
 export class RunTranslator implements Translator {
   readonly #options: TranslatorOptions
-  readonly #sink: Sink = createSink()
+  readonly #sink: EventSink = createEventSink()
   readonly #places: Places = createPlaces()
   readonly #scopes: Scopes
   readonly #calls: ToolCalls

@@ -1,6 +1,7 @@
 import { toWireError } from '../../core/errors.js'
 import type { Place, Places } from './places.js'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { TranslatorOptions } from './translator.js'
 
 /** How a node or a graph has ended. */
@@ -25,7 +26,7 @@ export interface Scopes {
 }
 
 export interface ScopesOptions extends Pick<TranslatorOptions, 'parentSubagentRunId' | 'subgraphs'> {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly places: Places
 }
 

@@ -1,4 +1,5 @@
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { ToolCalls } from './tool-calls.js'
 
 /** What an answer has told before it broke off. */
@@ -18,7 +19,7 @@ export interface TakenBack {
 
 const metadata = { millrace: { rejected: 'error' } }
 
-export function createTakenBack(sink: Sink, calls: ToolCalls): TakenBack {
+export function createTakenBack(sink: EventSink, calls: ToolCalls): TakenBack {
   let drafts: Draft[] = []
 
   const mark = ({ span, messageId, reasoningIds, callIds }: Draft): void => {

@@ -1,9 +1,10 @@
 import type { ReasoningPiece } from './reasoning-pieces.js'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 
 /** What one answer of a model says of its reasoning: one message for each thought, each closed before another begins. */
 export class Thoughts {
-  readonly #sink: Sink
+  readonly #sink: EventSink
   readonly #span: string | undefined
   /** How many there were that the provider gave no id. */
   #unnamed = 0
@@ -17,7 +18,7 @@ export class Thoughts {
   /** The messages it became. */
   readonly ids: string[] = []
 
-  constructor(sink: Sink, span: string | undefined) {
+  constructor(sink: EventSink, span: string | undefined) {
     this.#sink = sink
     this.#span = span
   }

@@ -1,5 +1,6 @@
 import type { ContentPart, Message, Metadata } from '@ag-ui/core'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { TranslatorOptions } from './translator.js'
 
 export interface PendingCall {
@@ -22,12 +23,12 @@ export interface CallResult {
 }
 
 export interface ToolCallsOptions extends Pick<TranslatorOptions, 'isClientTool' | 'messages'> {
-  readonly sink: Sink
+  readonly sink: EventSink
 }
 
 /** The calls of one run and their results, each told once, whoever tells of it first. */
 export class ToolCalls {
-  readonly #sink: Sink
+  readonly #sink: EventSink
   readonly #isClientTool: (name: string) => boolean
   readonly #known = new Set<string>()
   readonly #answered = new Set<string>()

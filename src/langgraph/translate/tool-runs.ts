@@ -4,7 +4,8 @@ import { resultContent } from './content.js'
 import { isCommand, isTool, messagesIn } from './found-messages.js'
 import { toText } from './json-safe.js'
 import type { Places } from './places.js'
-import { tagged, type Sink } from './sink.js'
+import type { EventSink } from '../../agents/index.js'
+import { tagged } from './tagged.js'
 import type { StateMessages } from './state-messages.js'
 import type { ToolCalls } from './tool-calls.js'
 
@@ -16,7 +17,7 @@ interface ToolRun {
 }
 
 export interface ToolRunsOptions {
-  readonly sink: Sink
+  readonly sink: EventSink
   readonly places: Places
   readonly calls: ToolCalls
   readonly messages: StateMessages

@@ -1,7 +1,7 @@
-import type { AgentEvent } from '../../protocol/index.js'
+import type { AgentEvent } from '../protocol/index.js'
 
-/** Where the events go that are made of one event of the graph. */
-export interface Sink {
+/** Where a translator puts the events that it makes of one event of a foreign runtime. */
+export interface EventSink {
   add(event: AgentEvent): void
   /** All that was added since the last time. */
   take(): readonly AgentEvent[]
@@ -9,7 +9,7 @@ export interface Sink {
 
 const nothing: readonly AgentEvent[] = Object.freeze([])
 
-export function createSink(): Sink {
+export function createEventSink(): EventSink {
   let events: AgentEvent[] | undefined
   return {
     add(event) {
@@ -22,9 +22,4 @@ export function createSink(): Sink {
       return taken
     },
   }
-}
-
-/** The tag of a span's events, to be spread into them. */
-export function tagged(span: string | undefined): { subagentRunId?: string } {
-  return span === undefined ? {} : { subagentRunId: span }
 }

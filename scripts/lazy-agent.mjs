@@ -1,0 +1,36 @@
+/**
+ * An agent whose runtime is optional and takes seconds to load: it is there at once, and loaded when it is needed or by
+ * `load`. Undefined when one of its packages is not installed.
+ *
+ * @param {{ name: string, description: string, examples: string[] }} about
+ * @param {{ packages: string[], create: () => Promise<import('millrace').Agent> }} runtime
+ */
+export function lazyAgent(about, { packages, create }) {
+  if (!packages.every(isInstalled)) return undefined
+  let loading
+  const load = () => (loading ??= create())
+  const memory = async () => (await load()).memory
+  const agent = {
+    ...about,
+    hasNativeEvents: true,
+    resumesAfterFailure: true,
+    run: async function* (ctx) {
+      return yield* (await load()).run(ctx)
+    },
+    memory: {
+      read: async (thread) => (await memory()).read(thread),
+      writeState: async (thread, state) => (await memory()).writeState(thread, state),
+      forget: async (thread) => (await memory()).forget(thread),
+    },
+  }
+  return { agent, load }
+}
+
+function isInstalled(name) {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
