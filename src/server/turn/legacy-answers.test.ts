@@ -1,7 +1,9 @@
-import type { Interrupt } from '@ag-ui/core'
+import type { Interrupt, ResumeEntry } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
+import { turnRequest } from '../../../test/support/turn-request.js'
 import type { Thread } from '../../threads/thread.js'
 import { legacyAnswers } from './fresh-answers.js'
+import { planTurn } from './plan-turn.js'
 
 const asking = (...ids: readonly string[]): Thread => {
   const interrupts: Interrupt[] = ids.map((id) => ({ id, reason: 'input_required' }))
@@ -45,5 +47,17 @@ describe('an answer in forwardedProps.command.resume', () => {
     ['there is no command', asking('q1'), 'resume'],
   ])('is none when %s', (_, thread, forwardedProps) => {
     expect(legacyAnswers(thread, forwardedProps)).toEqual([])
+  })
+
+  it('is what the run goes on with, unless the request has answers of its own', () => {
+    const interrupts: Interrupt[] = [{ id: 'q1', reason: 'input_required' }]
+    const request = turnRequest({ stored: [], client: [], interrupts })
+    const input = { ...request.input, forwardedProps: resumed('yes') }
+    expect(planTurn({ ...request, input })).toMatchObject({ type: 'run', resume: [resolved('q1', 'yes')] })
+    const both = { ...input, resume: [resolved('q1', 'no') as ResumeEntry] }
+    expect(planTurn({ ...request, input: both })).toMatchObject({
+      type: 'run',
+      resume: [resolved('q1', 'no')],
+    })
   })
 })
