@@ -51,8 +51,10 @@ export interface ActiveRun extends DriveOptions {
   readonly checkpoint: Checkpoint | undefined
   /** Why nothing can be done: RUN_STARTED comes before any complaint. */
   readonly problem: Error | undefined
-  /** Set when it goes on from a checkpoint. */
-  resumed: RunScope | undefined
+  /** What its agents share. Set when they start. */
+  scope: RunScope | undefined
+  /** Whether it answers the questions of a checkpoint. */
+  isAnswering: boolean
   readonly outbox: Outbox
   readonly trace: RunTrace
 }
@@ -107,7 +109,8 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     problem,
     outbox,
     trace,
-    resumed: undefined,
+    scope: undefined,
+    isAnswering: false,
   }
 }
 

@@ -159,7 +159,7 @@ describe('an agent as a tool', () => {
       tools: [agentTool(agentOf('inner', []))],
     })
     expect(resultsIn((await play(outer, 'Go.')).events)).toEqual([
-      "o1: Error: 'inner' needs a request: a text.",
+      "o1: Error: The arguments of agent 'inner' do not fit:\n- $.request: is required",
     ])
   })
 

@@ -4,52 +4,90 @@ import { createFold, type AgentEvent } from '../protocol/index.js'
 import type { Agent, Control } from './agent.js'
 import { isRejected } from './chat/rejected.js'
 import { agentTree } from './checkpoint.js'
+import { rewriteHistory } from './history/rewrite.js'
+import { createVoices } from './history/voices.js'
+import { describeIssues } from './schema-issue.js'
+import { toChecker, toJsonSchema, type Schema } from './schema.js'
 import type { Tool, ToolContext } from './tool.js'
 
+export interface AgentToolOptions {
+  /** What the model gives the agent, which gets it as JSON. Default: a `request`, which it gets as text. */
+  readonly input?: Schema
+  /** What else the agent hears: nothing (default), or all that the agent that calls it has heard. */
+  readonly history?: 'none' | 'full'
+  /** Whether what the agent does is shown as it happens, as a subagent. Default: yes. */
+  readonly isShown?: boolean
+}
+
 /**
- * An agent as a tool of another: the model gives it a request, and gets its last answer. What the agent does meanwhile
- * is shown live, as a subagent. Its questions to a person pass through; its exit and transfer stay inside.
+ * An agent as a tool of another: the model gives it a request, and gets its last answer, or its result if it has one.
+ * Its questions to a person pass through; its exit, break and transfer stay inside.
  */
-export function agentTool(agent: Agent): Tool {
-  if (agent.description.trim() === '') {
-    throw new MillraceError(
-      'INVALID_AGENT',
-      `Agent '${agent.name}' needs a description to be used as a tool.`,
-    )
-  }
+export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
+  const { name, description } = agent
+  if (description.trim() === '')
+    throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a description to be used as a tool.`)
+  const { history = 'none', isShown = true } = options
+  const { input = requestSchema } = options
+  const what = `The input of agent '${name}'`
+  const check = toChecker(input, what)
   return {
-    name: agent.name,
-    description: agent.description,
+    name,
+    description,
     shape: agentTree(agent),
-    parameters: {
-      type: 'object',
-      properties: {
-        request: { type: 'string', description: 'What the agent is to do, with all it needs to know.' },
-      },
-      required: ['request'],
-      additionalProperties: false,
-    },
+    parameters: toJsonSchema(input, what),
     async call(args, ctx) {
-      const request = Reflect.get(Object(args), 'request') as unknown
-      if (typeof request !== 'string') {
-        throw new MillraceError('INVALID_TOOL_ARGUMENTS', `'${agent.name}' needs a request: a text.`)
+      const checked = await check(args)
+      if (!checked.ok) {
+        const message = `The arguments of agent '${name}' do not fit:\n${describeIssues(checked.issues)}`
+        throw new MillraceError('INVALID_TOOL_ARGUMENTS', message)
       }
-      return runAsTool(agent, { id: `${ctx.toolCallId}-request`, role: 'user', content: request }, ctx)
+      const content = options.input ? JSON.stringify(checked.value) : requestIn(checked.value)
+      const request: Message = { id: `${ctx.toolCallId}-request`, role: 'user', content }
+      const messages = history === 'full' ? [...heardBy(ctx), request] : [request]
+      return runAsTool(agent, ctx, { messages, isSilent: !isShown })
     },
   }
 }
 
-async function runAsTool(agent: Agent, request: Message, ctx: ToolContext): Promise<unknown> {
-  const source = ctx.delegate(agent, { messages: [request] })
+const requestSchema: Schema = {
+  type: 'object',
+  properties: {
+    request: { type: 'string', description: 'What the agent is to do, with all it needs to know.' },
+  },
+  required: ['request'],
+  additionalProperties: false,
+}
+
+function requestIn(args: unknown): string {
+  return String(Reflect.get(Object(args), 'request'))
+}
+
+/** All that the caller has heard and said, as context. */
+function heardBy({ messages, agentName }: ToolContext): readonly Message[] {
+  const entries = messages
+    .filter(({ role }) => role !== 'system' && role !== 'developer')
+    .map((message) => ({ message, agent: message.role === 'user' ? undefined : agentName, isOwn: false }))
+  return rewriteHistory(entries)
+}
+
+async function runAsTool(
+  agent: Agent,
+  ctx: ToolContext,
+  options: Parameters<ToolContext['delegate']>[1],
+): Promise<unknown> {
+  const source = ctx.delegate(agent, options)
   const said = createFold()
-  let own: string | undefined
+  const voices = createVoices()
+  let isOpen = false
   for (;;) {
     const step = await source.next()
     if (step.done === true) return resultOf(step.value, said.messages)
     const event = step.value
     // The first one announces the agent itself; its own subagents come later.
-    if (event.type === 'SUBAGENT_STARTED') own ??= event.subagentRunId
-    if (isText(event) && event.subagentRunId === own) said.apply(event)
+    if (isOpen) voices.see(event)
+    isOpen = true
+    if (isText(event) && voices.isHeard(event.subagentRunId)) said.apply(event)
   }
 }
 
@@ -62,5 +100,6 @@ function isText(
 function resultOf(control: Control, messages: readonly Message[]): unknown {
   if (control.type === 'cancelled') return 'Cancelled before it was finished.'
   if ('result' in control && control.result !== undefined) return control.result
-  return messages.findLast((message) => !isRejected(message))?.content ?? ''
+  const last = messages.findLast((message) => message.role === 'assistant' && !isRejected(message))
+  return last?.content ?? ''
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Asker, InterruptDefaults } from './asker.js'
+import type { HistoryRewriter } from './history/rewrite.js'
 import type { Answer, Interrupting } from './interrupt.js'
 import type { Paused } from './resumption.js'
 
@@ -81,6 +82,7 @@ export type Control =
     }
   /** Ends this agent and every one above it. */
   | { readonly type: 'exit'; readonly result?: unknown }
+  /** Hands over to another agent: one of `ctx.transferTargets`. */
   | { readonly type: 'transfer'; readonly to: string }
   /** Ends the loop this agent runs in. */
   | { readonly type: 'break' }
@@ -100,13 +102,22 @@ export type SafePoint = 'model' | 'tools'
 export interface RunContext extends Interrupting, Identity {
   readonly threadId: string
   readonly runId: string
+  /** The run that this one goes on with; itself when it goes on with none. */
+  readonly originRunId: string
   /** Where this agent stands in the tree; unique in the run. */
   readonly address: string
   /** The subagent span this agent runs in. Undefined at the root. */
   readonly subagentRunId: string | undefined
   readonly signal: AbortSignal
-  /** The conversation so far, oldest first. */
+  /** The conversation as it was when this agent started, oldest first. At the root as it is stored. */
   readonly messages: readonly Message[]
+  /**
+   * The conversation as this agent sees it now. Its own words are its own, also those of earlier runs; what other agents
+   * said is told as context; what they did among themselves, behind a tool call or in a lane beside it, is left out.
+   */
+  readonly history: (rewrite?: HistoryRewriter) => readonly Message[]
+  /** The agents this one may hand over to. */
+  readonly transferTargets: readonly TransferTarget[]
   /** Tools the client offers. A call to one ends the run; the client answers with the next. */
   readonly clientTools: readonly ToolInfo[]
   readonly context: readonly Context[]
@@ -125,8 +136,13 @@ export interface RunContext extends Interrupting, Identity {
    * of their own making; who asks with `interrupt` gets the answer from there.
    */
   readonly answers: ReadonlyMap<string, Answer>
-  /** What this agent saved when it was interrupted, once. Undefined when it starts afresh. */
+  /** What this agent saved when the run paused or was stopped, once. Undefined when it starts afresh. */
   readonly takeFrame: () => unknown
+  /**
+   * Says where this agent stands, whenever the run has to know: when it pauses, waits for the client or is stopped. What
+   * it gives must be JSON, and comes back from `takeFrame`. Until then, or when told undefined: the agent starts afresh.
+   */
+  readonly keepFrame: (frame: (() => unknown) | undefined) => void
   /**
    * What was asked at this address, and below it, and has no answer in this run: return it as `interrupted`, and run
    * nothing there. Undefined when nothing was asked, or something was answered. Default: this agent's address.
@@ -158,12 +174,30 @@ export interface RunContext extends Interrupting, Identity {
   readonly native: NativeEvents | undefined
 }
 
+/** An agent to hand over to. */
+export interface TransferTarget {
+  readonly name: string
+  readonly description: string
+  /** Where it stands, seen from the one who hands over. */
+  readonly relation: 'child' | 'parent' | 'peer'
+}
+
 export interface DelegateOptions {
   /** What makes the child's address unique below this agent's: a call id, an index. Several make a path. */
   readonly segment: string | readonly string[]
-  readonly messages: readonly Message[]
-  /** The call that the child answers, if any. Then it is not offered the client's tools: it has to answer now. */
+  /** What the child is told, and nothing else. Default: the conversation as it is, seen from its place. */
+  readonly messages?: readonly Message[]
+  /**
+   * The call that the child answers, if any. Then nobody but the caller hears what it says, and it is not offered the
+   * client's tools: it has to answer now.
+   */
   readonly toolCallId?: string
+  /** Whether others run beside it: then it does not hear them, nor they it, until all are done. */
+  readonly isLane?: boolean
+  /** Whether the child is this agent itself, at another time: its words are this agent's, with no span around them. */
+  readonly isSelf?: boolean
+  /** Whom the child may hand over to. Whoever delegates has to see to it. Default: nobody. */
+  readonly transferTargets?: readonly TransferTarget[]
   readonly signal?: AbortSignal
   /** What the child's work is part of, on the trace. Default: this agent's. */
   readonly trace?: TraceContext

@@ -293,16 +293,16 @@ describe('an old checkpoint', () => {
       points: [
         {
           interrupt: {
-            id: 'int-536fc723c5c0f39c',
+            id: 'int-338bc5121b392456',
             reason: 'tool_call',
             toolCallId: 'c1',
             message: 'Book c1?',
           },
-          address: 'concierge/book%3Ac1',
+          address: 'concierge/call:book%3Ac1',
         },
       ],
       frames: {
-        'concierge/book%3Ac1?': { answers: [], state: { step: 1 } },
+        'concierge/call:book%3Ac1?': { answers: [], state: { step: 1 } },
         concierge: {
           iteration: 1,
           added: [],

@@ -27,11 +27,13 @@ export interface Checkpoint {
   readonly messages: readonly Message[]
   readonly state: unknown
   readonly values: Readonly<Record<string, unknown>>
-  /** The open questions. None when the run is over; then only `answered` matters. */
+  /** The open questions. None when the run is over, was stopped or waits for the client. */
   readonly points: readonly Point[]
   readonly frames: Frames
   /** Ids of the questions that were answered before: answering one again does nothing. */
   readonly answered: readonly string[]
+  /** The calls that are left to the client. With their results the agents go on. */
+  readonly pendingToolCallIds?: readonly string[]
 }
 
 const checkpointSchema = z.object({
@@ -45,6 +47,7 @@ const checkpointSchema = z.object({
   points: z.array(z.object({ interrupt: InterruptSchema, address: z.string() })),
   frames: z.record(z.string(), z.unknown()),
   answered: z.array(z.string()),
+  pendingToolCallIds: z.array(z.string()).optional(),
 })
 
 const currentVersion = 1

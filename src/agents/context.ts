@@ -1,23 +1,13 @@
 import type { Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
 import type { Clock } from '../core/clock.js'
-import { toWireError } from '../core/errors.js'
-import { stableHash } from '../core/hash.js'
 import type { IdSource } from '../core/ids.js'
-import type { AgentEvent } from '../protocol/index.js'
-import type {
-  Agent,
-  Control,
-  DelegateOptions,
-  Identity,
-  NativeEvents,
-  RunContext,
-  SafePoint,
-} from './agent.js'
-import { afterWork, createAsker, type Asker, type WorkEnd } from './asker.js'
+import type { Agent, Identity, NativeEvents, RunContext, SafePoint, TransferTarget } from './agent.js'
+import { createAsker, type Asker } from './asker.js'
+import { delegate } from './delegate.js'
+import { readHistory, type HistoryScope } from './history/view.js'
 import { waitingAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
-import { agentSpan } from './tracing.js'
 
 /** What all contexts of one run share. */
 export interface RunScope {
@@ -29,6 +19,10 @@ export interface RunScope {
   readonly values: Map<string, unknown>
   readonly state: SharedState
   readonly resumption: Resumption
+  /** The conversation as it is now, with all that agents of this run have said. */
+  readonly held: () => readonly Message[]
+  /** Where the agents at work stand, by address. */
+  readonly frames: Map<string, () => unknown>
   readonly newId: IdSource
   readonly clock: Clock
   readonly graceMs: number
@@ -40,9 +34,14 @@ export interface RunScope {
   readonly native: NativeEvents | undefined
 }
 
-interface Place {
+/** Where an agent stands in a run. */
+export interface Place {
+  readonly name: string
   readonly address: string
   readonly messages: readonly Message[]
+  readonly scope: HistoryScope
+  readonly originRunId: string
+  readonly transferTargets: readonly TransferTarget[]
   readonly clientTools: readonly ToolInfo[]
   readonly signal: AbortSignal
   readonly subagentRunId: string | undefined
@@ -66,10 +65,13 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
     user: scope.identity.user,
     threadId: scope.threadId,
     runId: scope.runId,
+    originRunId: scope.resumption.originRunId,
     address,
     subagentRunId,
     signal: place.signal,
     messages: place.messages,
+    history: (rewrite) => readHistory(scope.held(), place, rewrite),
+    transferTargets: place.transferTargets,
     clientTools: place.clientTools,
     context: scope.context,
     forwardedProps: scope.forwardedProps,
@@ -83,13 +85,14 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
       resumption.frames.delete(address)
       return frame
     },
+    keepFrame: (frame) => void (frame ? scope.frames.set(address, frame) : scope.frames.delete(address)),
     waitingAt: (at = address) => waitingAt(resumption, at),
     asker: (at, defaults) => createAsker({ address: at, resumption, defaults: { ...defaults, ...tag } }),
     shouldStop: scope.shouldStop,
     addUsage: scope.addUsage,
     callId: scope.callId,
     report: scope.report,
-    delegate: (agent, options) => delegate({ scope, place, agent, options }),
+    delegate: (agent, options) => delegate({ scope, place, agent, options }, createPlace),
     newId: scope.newId,
     clock: scope.clock,
     graceMs: scope.graceMs,
@@ -119,103 +122,4 @@ const liveState: PropertyDescriptor & ThisType<{ readonly [shared]: SharedState 
 /** Where the root of a run stands. */
 export function rootAddress({ name }: Pick<Agent, 'name'>): string {
   return encodeURIComponent(name)
-}
-
-/** Runs an agent in its place. Its questions are its control, however they came up. */
-function runInPlace(agent: Agent, { ctx, asker }: AgentPlace): AsyncGenerator<AgentEvent, Control> {
-  let source: AsyncGenerator<AgentEvent, Control> | undefined
-  const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => ({
-    done: true,
-    value: afterWork(asker, how),
-  })
-  // Not a generator around the agent's: that would cost every event several turns of the microtask queue.
-  return {
-    next() {
-      source ??= agent.run(ctx)
-      return source.next().then(
-        (step) => (step.done === true ? end({ value: step.value }) : step),
-        (error: unknown) => end({ error }),
-      )
-    },
-    return: async (value) => source?.return(value) ?? { done: true, value: await value },
-    throw: async (error) => (source ??= agent.run(ctx)).throw(error),
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
-}
-
-interface Delegation {
-  readonly scope: RunScope
-  readonly place: Place
-  readonly agent: Agent
-  readonly options: DelegateOptions
-}
-
-async function* delegate({ scope, place, agent, options }: Delegation): AsyncGenerator<AgentEvent, Control> {
-  const { segment, toolCallId, signal = place.signal, trace: parent = place.trace } = options
-  const path = [segment, agent.name].flat().map((part) => encodeURIComponent(part))
-  const address = [place.address, ...path].join('/')
-  const waiting = waitingAt(scope.resumption, address)
-  if (waiting) return { type: 'interrupted', ...waiting }
-  // The same in the run that resumes this one, so that a client can tell that it goes on.
-  const subagentRunId = `sub-${stableHash(`${scope.resumption.originRunId}\n${address}`)}`
-  yield {
-    type: 'SUBAGENT_STARTED',
-    subagentRunId,
-    name: agent.name,
-    description: agent.description,
-    ...(place.subagentRunId === undefined ? {} : { parentSubagentRunId: place.subagentRunId }),
-    ...(toolCallId === undefined ? {} : { parentToolCallId: toolCallId }),
-  }
-  const messages = [...options.messages, ...saidBy(subagentRunId, scope.resumption)]
-  const clientTools = toolCallId === undefined ? place.clientTools : []
-  const span = agentSpan(agent.name, { parent, signal })
-  const trace = span.context
-  const child = createPlace(scope, { address, messages, clientTools, signal, subagentRunId, trace })
-  try {
-    const control = yield* withTag(runInPlace(agent, child), subagentRunId)
-    if (control.type === 'interrupted') span.interrupt()
-    else if (control.type !== 'cancelled') span.end()
-    yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspension(control) }
-    return control
-  } catch (error) {
-    span.fail(error)
-    yield { type: 'SUBAGENT_ERROR', subagentRunId, ...toWireError(error) }
-    throw error
-  } finally {
-    span.stop()
-  }
-}
-
-function suspension(control: Control) {
-  if (control.type !== 'interrupted') return {}
-  const interruptIds = control.points.map(({ interrupt }) => interrupt.id)
-  return { outcome: { type: 'suspended' as const, interruptIds } }
-}
-
-/** What a subagent has said before it was interrupted, as its own conversation has it. */
-function saidBy(subagentRunId: string, { messages }: Resumption): Message[] {
-  return messages.flatMap(({ subagentRunId: owner, ...message }) =>
-    owner === subagentRunId ? [message] : [],
-  )
-}
-
-/** Marks what a child writes as its own. Its children have marked theirs already. */
-async function* withTag<R>(
-  source: AsyncGenerator<AgentEvent, R>,
-  subagentRunId: string,
-): AsyncGenerator<AgentEvent, R> {
-  try {
-    for (;;) {
-      const step = await source.next()
-      if (step.done === true) return step.value
-      const event = step.value
-      yield 'subagentRunId' in event || event.type === 'MESSAGES_SNAPSHOT'
-        ? event
-        : { ...event, subagentRunId }
-    }
-  } finally {
-    await source.return(undefined as R)
-  }
 }

@@ -33,13 +33,15 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
     agent,
     runId: input.runId,
     checkpoint,
+    messages: input.messages,
     resume: input.resume,
     onProblem: options.onProblem,
   })
   if (plan.type === 'nothing') return complete(run, { type: 'done' })
   if (plan.type === 'ask-again') return ask(run, plan.checkpoint)
   const scope = scopeOf(run, plan.resumption)
-  if (plan.type === 'continue') run.resumed = scope
+  run.scope = scope
+  run.isAnswering = plan.resumption.points.length > 0
   const { ctx, asker } = placeOf(run, scope)
   // The agent starts when RUN_STARTED is out.
   if (run.outbox.room) await run.outbox.room
@@ -56,9 +58,14 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
 
 function placeOf(run: ActiveRun, scope: RunScope): AgentPlace {
   const { agent, input, signal, messages } = run
+  const address = rootAddress(agent)
   return createPlace(scope, {
-    address: rootAddress(agent),
+    name: agent.name,
+    address,
     messages,
+    scope: { address, subagentRunId: undefined, given: undefined },
+    originRunId: scope.resumption.originRunId,
+    transferTargets: [],
     clientTools: input.tools,
     signal,
     subagentRunId: undefined,
@@ -102,7 +109,7 @@ function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | 
     case 'transfer':
       throw new MillraceError(
         'INVALID_AGENT',
-        `Agent '${run.agent.name}' transfers to '${control.to}', which it does not know.`,
+        `Agent '${run.agent.name}' transfers to '${control.to}', but it has no agent of that name.`,
       )
     case 'done':
     case 'exit':
@@ -120,7 +127,7 @@ function writeState(
 }
 
 function scopeOf(
-  { input, options, checkpoint, messages, state, usage, shouldStop }: ActiveRun,
+  { input, options, checkpoint, messages, state, stream, usage, shouldStop }: ActiveRun,
   resumption: Resumption,
 ): RunScope {
   return {
@@ -132,6 +139,8 @@ function scopeOf(
     values: new Map(Object.entries({ ...checkpoint?.values, ...options.values })),
     state,
     resumption,
+    held: () => stream.held.messages,
+    frames: new Map(),
     newId: options.newId,
     clock: options.clock,
     graceMs: options.graceMs,

@@ -2,29 +2,42 @@ import { isAbortError } from '../core/abort.js'
 import { MillraceError, toWireError } from '../core/errors.js'
 import { soFar, type ActiveRun } from './active-run.js'
 import type { Control } from './agent.js'
-import { agentTree, sealCheckpoint, type Checkpoint } from './checkpoint.js'
+import { agentTree, sealCheckpoint, type Checkpoint, type Frames } from './checkpoint.js'
 import type { RunScope } from './context.js'
 import type { Paused } from './resumption.js'
 import type { Outcome } from './run.js'
 
 /** Saved first, announced then: a question that a client has seen can always be answered. */
 export async function pause(run: ActiveRun, scope: RunScope, { points, frames }: Paused): Promise<Outcome> {
-  const { agent, input, options, stream, checkpoint: before } = run
-  const { originRunId, answers } = scope.resumption
-  const checkpoint = sealCheckpoint({
+  const { answers } = scope.resumption
+  const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()]
+  const checkpoint = standstill(run, scope, { points, frames: { ...framesOf(scope), ...frames }, answered })
+  await run.options.checkpoints?.save(run.input.threadId, checkpoint)
+  return ask(run, checkpoint)
+}
+
+type Standing = Pick<Checkpoint, 'points' | 'frames' | 'answered' | 'pendingToolCallIds'>
+
+function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standing: Standing): Checkpoint {
+  const { points, frames, answered, pendingToolCallIds } = standing
+  return sealCheckpoint({
     version: 1,
     threadId: input.threadId,
-    runId: originRunId,
+    runId: scope.resumption.originRunId,
     agents: agentTree(agent),
     messages: stream.held.messages,
     state: stream.held.state,
     values: Object.fromEntries(scope.values),
     points,
     frames,
-    answered: [...(before?.answered ?? []), ...answers.keys()],
+    answered,
+    ...(pendingToolCallIds === undefined ? {} : { pendingToolCallIds }),
   })
-  await options.checkpoints?.save(input.threadId, checkpoint)
-  return ask(run, checkpoint)
+}
+
+/** Where the agents stand that are not done. */
+function framesOf({ frames }: RunScope): Frames {
+  return Object.fromEntries(Array.from(frames, ([address, frame]) => [address, frame()]))
 }
 
 /** Ends the run with the questions of a checkpoint. */
@@ -41,23 +54,49 @@ export async function complete(
   const { stream, ledger } = run
   const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
   const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
-  await saveEnd(run)
+  const checkpoint = pending.length > 0 ? await saveWaiting(run, pending) : await saveEnd(run)
   stream.finish({ type: 'success', ...result, usage: soFar(run).usage })
   const { messages } = stream.held
   const pendingToolCalls = ledger.pendingCalls(messages, pending)
-  return { type: 'completed', text: ledger.text(messages), ...result, pendingToolCalls, ...soFar(run) }
+  const text = ledger.text(messages)
+  const place = checkpoint ? { checkpoint } : {}
+  return { type: 'completed', text, ...result, pendingToolCalls, ...place, ...soFar(run) }
+}
+
+/** The client has its turn; then the agents go on where they are, however deep in the tree. */
+async function saveWaiting(
+  run: ActiveRun,
+  pendingToolCallIds: readonly string[],
+): Promise<Checkpoint | undefined> {
+  const { scope, checkpoint: before } = run
+  if (!scope || scope.frames.size === 0) return saveEnd(run)
+  const answered = [...answeredBefore(before), ...scope.resumption.answers.keys()]
+  const standing = { points: [], frames: framesOf(scope), answered, pendingToolCallIds }
+  const checkpoint = standstill(run, scope, standing)
+  await run.options.checkpoints?.save(run.input.threadId, checkpoint)
+  return checkpoint
 }
 
 /**
  * Nothing is left to answer. What was answered is kept, so that answering once more does nothing. Values are not: they
  * belong to a run and to those that resume it.
  */
-async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promise<void> {
-  if (!checkpoint || checkpoint.points.length === 0) return
+async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promise<undefined> {
+  if (!checkpoint || !isWaiting(checkpoint)) return
   const { messages, state } = stream.held
-  const answered = [...checkpoint.answered, ...checkpoint.points.map(({ interrupt }) => interrupt.id)]
-  const over = { ...checkpoint, messages, state, values: {}, points: [], frames: {}, answered }
+  const { pendingToolCallIds: _answered, ...rest } = checkpoint
+  const answered = answeredBefore(checkpoint)
+  const over = { ...rest, messages, state, values: {}, points: [], frames: {}, answered }
   await options.checkpoints?.save(input.threadId, over)
+}
+
+function isWaiting({ points, frames }: Checkpoint): boolean {
+  return points.length > 0 || Object.keys(frames).length > 0
+}
+
+function answeredBefore(checkpoint: Checkpoint | undefined): string[] {
+  if (!checkpoint) return []
+  return [...checkpoint.answered, ...checkpoint.points.map(({ interrupt }) => interrupt.id)]
 }
 
 /** What the user has seen stays in the conversation, marked as cut off. */
@@ -65,7 +104,7 @@ export async function cancel(run: ActiveRun): Promise<Outcome> {
   const { stream } = run
   if (!stream.ended)
     stream.finish({ type: 'cancelled', mark: { millrace: { cancelled: true } }, usage: soFar(run).usage })
-  return { type: 'cancelled', ...(await keptProgress(run)), ...soFar(run) }
+  return { type: 'cancelled', ...(await keptProgress(run, { isStopped: true })), ...soFar(run) }
 }
 
 /** The end of a run that threw: it was cancelled, stopped for a reason that has a code, or has failed. */
@@ -75,21 +114,37 @@ export async function breakOff(run: ActiveRun, error: unknown): Promise<Outcome>
   const cause: unknown = isStopped ? signal.reason : error
   if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
   if (!stream.ended) stream.fail(cause, soFar(run).usage)
-  return { type: 'failed', error: cause, ...(await keptProgress(run)), ...soFar(run) }
+  return { type: 'failed', error: cause, ...(await keptProgress(run, { isStopped })), ...soFar(run) }
 }
 
-/** The questions of a resumed run stay open, to be answered again. What was done since is kept with them. */
-async function keptProgress(run: ActiveRun): Promise<{ checkpoint?: Checkpoint }> {
-  const { input, options, stream, resumed, checkpoint } = run
-  if (!resumed || !checkpoint) return {}
+interface Stop {
+  /** Whether it was told to stop. If not, it has failed. */
+  readonly isStopped: boolean
+}
+
+/** Where a run can go on that came to no end of its own. */
+async function keptProgress(run: ActiveRun, stop: Stop): Promise<{ checkpoint?: Checkpoint }> {
+  const { input, options, checkpoint } = run
   try {
-    const { messages, state } = stream.held
-    const values = Object.fromEntries(resumed.values)
-    const kept = sealCheckpoint({ ...checkpoint, messages, state, values })
-    await options.checkpoints?.save(input.threadId, kept)
-    return { checkpoint: kept }
+    const kept = progressOf(run, stop)
+    if (kept) await options.checkpoints?.save(input.threadId, kept)
+    return kept ? { checkpoint: kept } : {}
   } catch (error) {
     options.onProblem(`what the run had done could not be saved: ${toWireError(error).code}`)
-    return { checkpoint }
+    return run.isAnswering && checkpoint ? { checkpoint } : {}
   }
+}
+
+/**
+ * The questions that the run answered stay open, to be answered again; what was done since is kept with them. A run that
+ * was asked nothing can go on when it was stopped. When it has failed, it starts afresh.
+ */
+function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined {
+  const { scope, checkpoint, isAnswering } = run
+  if (!scope) return undefined
+  const frames = framesOf(scope)
+  if (isAnswering && checkpoint)
+    return standstill(run, scope, { ...checkpoint, frames: { ...checkpoint.frames, ...frames } })
+  if (!isStopped || scope.frames.size === 0) return undefined
+  return standstill(run, scope, { points: [], frames, answered: checkpoint?.answered ?? [] })
 }

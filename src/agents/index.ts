@@ -9,15 +9,18 @@ export type {
   RunContext,
   SafePoint,
   ThreadOwner,
+  TransferTarget,
 } from './agent.js'
-export { agentTool } from './agent-tool.js'
+export { agentTool, type AgentToolOptions } from './agent-tool.js'
 export { InterruptSignal } from './asker.js'
+export { breakTool } from './break-tool.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
 export { checkpointOf, type Checkpoint, type Frames, type PausedThread, type Point } from './checkpoint.js'
 export { rootAddress } from './context.js'
 export { createEventSink, type EventSink } from './event-sink.js'
 export { defineTool } from './define-tool.js'
 export { exitTool } from './exit-tool.js'
+export { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './history/rewrite.js'
 export type { Answer, InterruptRequest } from './interrupt.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './middleware.js'
 export type { RunSink } from './active-run.js'
@@ -46,3 +49,8 @@ export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/su
 export { asking, isAnswered, withAnswers, type QuestionFrame } from './questions.js'
 export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
 export { withRetry, type WithRetryOptions } from './with-retry.js'
+export { transferAfter } from './transfer/transfer-after.js'
+export { loop, type LoopOptions } from './workflows/loop.js'
+export { parallel, type ParallelOptions } from './workflows/parallel.js'
+export { sequential } from './workflows/sequential.js'
+export type { WorkflowOptions } from './workflows/workflow.js'

@@ -1,11 +1,12 @@
 import type { Message, ToolCall } from '@ag-ui/core'
 import type { AgUiEvent } from '../protocol/index.js'
 import { isRejected } from './chat/rejected.js'
+import { createVoices } from './history/voices.js'
 
 /** What a run has said for itself, taken from the events as they pass. */
 export interface Ledger {
   see(event: AgUiEvent): void
-  /** The last text of the agent itself that was not taken back; of a subagent when only subagents have spoken. */
+  /** The last text that was not taken back, of the agent or of one it runs as part of the conversation. */
   text(messages: readonly Message[]): string
   /** The calls this run leaves to the client, and those of `more`. */
   pendingCalls(messages: readonly Message[], more: readonly string[]): ToolCall[]
@@ -16,13 +17,16 @@ export function createLedger(): Ledger {
 }
 
 class SeenEvents implements Ledger {
+  readonly #voices = createVoices()
   #texts: Set<string> | undefined
+  /** Of those who work on a tool call: what counts when nobody else has spoken. */
   #textsBelow: Set<string> | undefined
   #pendingToolCallIds: readonly string[] | undefined
 
   see(event: AgUiEvent): void {
-    if (event.type === 'TEXT_MESSAGE_START') {
-      if (event.subagentRunId === undefined) (this.#texts ??= new Set()).add(event.messageId)
+    if (event.type === 'SUBAGENT_STARTED') this.#voices.see(event)
+    if (event.type === 'TEXT_MESSAGE_START' && (event.role ?? 'assistant') === 'assistant') {
+      if (this.#voices.isHeard(event.subagentRunId)) (this.#texts ??= new Set()).add(event.messageId)
       else (this.#textsBelow ??= new Set()).add(event.messageId)
     }
     if (event.type === 'RUN_FINISHED' && event.outcome?.type === 'success')

@@ -1,5 +1,5 @@
-import type { ResumeEntry } from '@ag-ui/core'
-import { MillraceError } from '../core/errors.js'
+import type { Message, ResumeEntry } from '@ag-ui/core'
+import { MillraceError, toWireError } from '../core/errors.js'
 import type { Agent } from './agent.js'
 import { assertSameAgents, type Checkpoint } from './checkpoint.js'
 import type { Answer } from './interrupt.js'
@@ -18,26 +18,18 @@ export interface ResumeOptions {
   readonly agent: Agent
   readonly runId: string
   readonly checkpoint: Checkpoint | undefined
+  /** The conversation as the request has it, if it does. */
+  readonly messages: readonly Message[] | undefined
   readonly resume: readonly ResumeEntry[]
   readonly onProblem: (problem: string) => void
 }
 
 /** Nothing to go on from. Shared by all runs that start afresh: frames are only ever taken out. */
-const afresh: Omit<Resumption, 'originRunId'> = {
-  answers: new Map(),
-  points: [],
-  frames: new Map(),
-  messages: [],
-}
+const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), points: [], frames: new Map() }
 
 /** Throws INVALID_RESUME for answers that fit no open question, INVALID_CHECKPOINT when the agents have changed. */
-export async function planResume({
-  agent,
-  runId,
-  checkpoint,
-  resume,
-  onProblem,
-}: ResumeOptions): Promise<ResumePlan> {
+export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
+  const { agent, runId, checkpoint, messages, resume, onProblem } = options
   const fresh = resume.filter(({ interruptId }) => {
     const isRepeated = checkpoint?.answered.includes(interruptId) === true
     if (isRepeated) onProblem(`question '${interruptId}' was answered before; the answer is ignored`)
@@ -45,21 +37,56 @@ export async function planResume({
   })
   assertKnown(fresh, checkpoint)
   if (!checkpoint || (checkpoint.points.length === 0 && resume.length === 0)) {
-    const { answers, points, frames, messages } = afresh
-    return { type: 'start', resumption: { originRunId: runId, answers, points, frames, messages } }
+    if (checkpoint && goesOn(checkpoint, messages) && isKnown(agent, { checkpoint, onProblem }))
+      return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
+    const { answers, points, frames } = afresh
+    return { type: 'start', resumption: { originRunId: runId, answers, points, frames } }
   }
   if (checkpoint.points.length === 0) return { type: 'nothing' }
   if (fresh.length === 0) return { type: 'ask-again', checkpoint }
   assertSameAgents(checkpoint, agent)
-  return {
-    type: 'continue',
-    resumption: {
-      originRunId: checkpoint.runId,
-      answers: await checkedAnswers(fresh, checkpoint),
-      points: checkpoint.points,
-      frames: new Map(Object.entries(checkpoint.frames)),
-      messages: checkpoint.messages,
-    },
+  return { type: 'continue', resumption: resumptionOf(checkpoint, await checkedAnswers(fresh, checkpoint)) }
+}
+
+function resumptionOf(
+  { runId, points, frames }: Checkpoint,
+  answers: ReadonlyMap<string, Answer>,
+): Resumption {
+  return { originRunId: runId, answers, points, frames: new Map(Object.entries(frames)) }
+}
+
+/**
+ * Whether a run goes on that waited for the client or was stopped: when all that it waited for is there and nobody has
+ * said anything since. Who says something else wants something else.
+ */
+function goesOn(
+  { frames, pendingToolCallIds }: Checkpoint,
+  messages: readonly Message[] | undefined,
+): boolean {
+  if (Object.keys(frames).length === 0) return false
+  if (pendingToolCallIds === undefined || messages === undefined) return messages === undefined
+  const pending = new Set(pendingToolCallIds)
+  const asked = messages.findIndex(
+    (message) =>
+      message.role === 'assistant' && message.toolCalls?.some(({ id }) => pending.has(id)) === true,
+  )
+  for (const message of messages.slice(asked + 1)) {
+    if (message.role === 'tool') pending.delete(message.toolCallId)
+    else if (message.role === 'user') return false
+  }
+  return asked !== -1 && pending.size === 0
+}
+
+function isKnown(
+  agent: Agent,
+  { checkpoint, onProblem }: Pick<ResumeOptions, 'onProblem'> & { checkpoint: Checkpoint },
+): boolean {
+  try {
+    assertSameAgents(checkpoint, agent)
+    return true
+  } catch (error) {
+    onProblem(`${toWireError(error).message} The run starts afresh.`)
+    return false
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Message } from '@ag-ui/core'
 import type { Frames, Point } from './checkpoint.js'
 import type { Answer } from './interrupt.js'
 
@@ -16,8 +15,6 @@ export interface Resumption {
   readonly points: readonly Point[]
   /** Taken out as they are used, so that nothing is resumed twice. */
   readonly frames: Map<string, unknown>
-  /** The conversation as it was saved, with what subagents said. */
-  readonly messages: readonly Message[]
 }
 
 /** Where what an asker itself needs is kept: its answers so far, for example. */

@@ -73,6 +73,8 @@ export type Outcome = Ended &
         readonly result?: unknown
         /** Calls to the client's tools; run again with their results in `messages`. */
         readonly pendingToolCalls: readonly ToolCall[]
+        /** Where the agents wait for those results. */
+        readonly checkpoint?: Checkpoint
       }
     | {
         readonly type: 'interrupted'
@@ -84,7 +86,10 @@ export type Outcome = Ended &
   )
 
 interface Retriable {
-  /** When the run was a resumed one: answer again from here, and what is done by now is not done again. */
+  /**
+   * Where to go on from: what is done by now is not done again. Without `messages` in the request when the run was
+   * cancelled, with the same answers when it was a resumed one.
+   */
   readonly checkpoint?: Checkpoint
 }
 

@@ -10,6 +10,8 @@ export interface ToolContext extends Interrupting {
   readonly runId: string
   readonly toolCallId: string
   readonly toolName: string
+  /** The agent whose model has called. */
+  readonly agentName: string
   /** How long a call may take in this run unless the tool has a limit of its own. */
   readonly timeoutMs: number | undefined
   /** Aborts when the run is cancelled or the tool's time is over. */
@@ -33,10 +35,23 @@ export interface ToolContext extends Interrupting {
    */
   readonly delegate: (
     agent: Agent,
-    options: { readonly messages: readonly Message[] },
+    options: DelegatedCall,
   ) => AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>>
   /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
   readonly exit: (result?: unknown) => void
+  /** Ends the agent, and the loop it runs in, after this batch of calls. */
+  readonly breakLoop: () => void
+  /** Hands over to another agent after this batch of calls. `to` must be one that this agent may hand over to. */
+  readonly transfer: (to: string) => void
+}
+
+/** How a tool ends its agent. */
+export type ToolEnd = Extract<Control, { type: 'exit' | 'break' | 'transfer' }>
+
+export interface DelegatedCall {
+  readonly messages: readonly Message[]
+  /** Whether nothing of what the agent does is sent. Its questions are asked all the same. */
+  readonly isSilent?: boolean
 }
 
 /** A tool as the loop sees it. Make one with `defineTool`. */

@@ -139,7 +139,7 @@ describe('an agent that fails and is run again', () => {
     for (const end of ['REASONING_MESSAGE_END', 'REASONING_END', 'STEP_FINISHED', 'SUBAGENT_ERROR'] as const)
       expect(types.slice(0, retryAt)).toContain(end)
     expect(retriesIn(played.events)).toMatchObject([{ messageIds: ['r1', 'h1'] }])
-    const marked = played.outcome.messages.filter(({ metadata }) => metadata !== undefined)
+    const marked = played.outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
     expect(marked.map(({ id }) => id)).toEqual(['r1', 'h1'])
   })
 
@@ -164,7 +164,7 @@ describe('an agent that fails and is run again', () => {
     const { events, outcome } = await runThrough(outer)
     expect(outcome.type).toBe('completed')
     expect(ofType(events, 'SUBAGENT_STARTED')).toHaveLength(1)
-    const marked = outcome.messages.filter(({ metadata }) => metadata !== undefined)
+    const marked = outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
     expect(marked.map(({ id, subagentRunId }) => [id, typeof subagentRunId])).toEqual([['m1', 'string']])
   })
 
@@ -286,7 +286,7 @@ describe('tools', () => {
     const agent = { ...scripted(attempt, answers), resumesAfterFailure: true }
     const { events, outcome } = await runThrough(withRetry(agent))
     expect(retriesIn(events)).toMatchObject([{ messageIds: ['m2'] }])
-    const marked = outcome.messages.filter(({ metadata }) => metadata !== undefined)
+    const marked = outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
     expect(marked.map(({ id }) => id)).toEqual(['m2'])
   })
 

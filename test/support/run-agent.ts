@@ -70,9 +70,9 @@ export function createClient(agent: Agent, tools: readonly ToolInfo[] = []) {
     const { outcome } = played
     messages = outcome.messages
     state = outcome.state
-    if (outcome.type === 'completed') checkpoint = undefined
     // Through text, as it would come from a disk.
-    else if (outcome.checkpoint) checkpoint = JSON.parse(JSON.stringify(outcome.checkpoint)) as unknown
+    if (outcome.checkpoint) checkpoint = JSON.parse(JSON.stringify(outcome.checkpoint)) as unknown
+    else if (outcome.type === 'completed') checkpoint = undefined
     return played
   }
   return {

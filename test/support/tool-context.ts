@@ -7,6 +7,7 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     runId: 'run-1',
     toolCallId: 'call-1',
     toolName: 'tool',
+    agentName: 'agent',
     timeoutMs: undefined,
     signal: new AbortController().signal,
     messages: [],
@@ -16,6 +17,8 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     setState: () => undefined,
     emit: () => undefined,
     exit: () => undefined,
+    breakLoop: () => undefined,
+    transfer: () => undefined,
     interrupt: () => Promise.reject(new Error('nobody to ask')),
     delegate: () => {
       throw new Error('no agents here')

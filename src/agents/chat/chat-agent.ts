@@ -3,10 +3,12 @@ import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelSettings } from '../../models/index.js'
 import type { Agent, RunContext } from '../agent.js'
 import { checkNumber } from '../check-number.js'
+import type { HistoryRewriter } from '../history/rewrite.js'
 import type { Middleware } from '../middleware.js'
 import { toRetryPolicy, type RetryOptions } from '../retry-policy.js'
 import type { Schema } from '../schema.js'
 import type { Tool, ToolSource } from '../tool.js'
+import { teamAgent } from '../transfer/team.js'
 import { runChat } from './loop.js'
 import { checkTools } from './toolbox.js'
 
@@ -32,6 +34,16 @@ export interface AgentOptions {
   /** Puts the final answer into the values of the run under this key. */
   readonly outputKey?: string
   readonly middlewares?: readonly Middleware[]
+  /** Agents the model may hand the conversation over to. They may hand it back. */
+  readonly subAgents?: readonly Agent[]
+  /** Whether those may also hand over to each other. Default: no. */
+  readonly transferToPeers?: boolean
+  /** Whether this agent, as one of those, may not hand back to the agent above it. */
+  readonly disallowTransferToParent?: boolean
+  /** How often the conversation may be handed over below this agent in one run. Default 20. */
+  readonly maxTransfers?: number
+  /** Makes of the conversation what this agent reads. Default: what other agents said is told as context. */
+  readonly historyRewriter?: HistoryRewriter
   readonly capabilities?: AgentCapabilities
   /** What to ask it first: prompts that show its point. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
@@ -61,6 +73,7 @@ export function defineAgent(options: AgentOptions): Agent {
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const own = tools.filter((tool): tool is Tool => 'call' in tool)
   checkTools(own, name)
+  const { subAgents = [], transferToPeers = false, maxTransfers = 20 } = options
   const config: ChatConfig = {
     ...options,
     models: [model, ...failover],
@@ -71,7 +84,7 @@ export function defineAgent(options: AgentOptions): Agent {
     middlewares: options.middlewares ?? [],
     tools,
   }
-  return {
+  const lead: Agent = {
     name,
     description,
     shape: {
@@ -83,6 +96,15 @@ export function defineAgent(options: AgentOptions): Agent {
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
     ...(options.examples === undefined ? {} : { examples: options.examples }),
   }
+  if (subAgents.length === 0) return lead
+  return teamAgent({
+    lead,
+    members: subAgents,
+    peers: transferToPeers,
+    afterMember: 'end',
+    onMemberError: 'throw',
+    maxTransfers,
+  })
 }
 
 /** A message from a user, for those who write conversations by hand. */

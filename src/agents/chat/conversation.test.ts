@@ -11,16 +11,6 @@ const calls = (id: string, ...ids: string[]): Message => ({
 })
 const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) => id)
 
-test('hides what was taken back and what subagents said', () => {
-  const conversation = createConversation([
-    user('u1'),
-    { id: 'a1', role: 'assistant', content: 'Half', metadata: { millrace: { rejected: 'busy' } } },
-    { id: 'a2', role: 'assistant', content: 'Inside', subagentRunId: 's1' },
-    { id: 'a3', role: 'assistant', content: 'Whole', metadata: { millrace: { cancelled: true } } },
-  ])
-  expect(idsOf(conversation.view()())).toEqual(['u1', 'a3'])
-})
-
 test('shows itself as it was when it was asked, however late it is read', () => {
   const conversation = createConversation([user('u1')])
   const before = conversation.view()

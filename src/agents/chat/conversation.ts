@@ -1,6 +1,6 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
+import { isRecord } from '../../core/is-record.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
-import { isRejected } from './rejected.js'
 
 /**
  * What the model is shown: the conversation it was given and what this run adds. Cleaned once when the run starts, then
@@ -38,7 +38,7 @@ export function createConversation(history: readonly Message[], left?: LeftConve
     }
   }
 
-  const given = visible(left ? joined(history, left.added) : history)
+  const given = left ? joined(history.filter(isWhole), left.added) : history
   const isHolder = (message: Message): boolean => holdsCall(message, left?.openCalls)
   const first = left ? given.findIndex(isHolder) : -1
   if (first === -1) add(repairMessages(given))
@@ -68,10 +68,10 @@ function joined(history: readonly Message[], added: readonly Message[]): readonl
   return [...history, ...added.filter(({ id }) => !ids.has(id))]
 }
 
-/** What subagents said among themselves is theirs, and what was taken back was never said. */
-function visible(messages: readonly Message[]): readonly Message[] {
-  const isVisible = (message: Message): boolean => message.subagentRunId === undefined && !isRejected(message)
-  return messages.every(isVisible) ? messages : messages.filter(isVisible)
+/** What was cut off is said again by those who go on from there. */
+function isWhole({ metadata }: Message): boolean {
+  const own: unknown = metadata?.millrace
+  return !(isRecord(own) && own.cancelled === true)
 }
 
 function holdsCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, RunContext } from '../agent.js'
-import { afterWork, type Asker, type WorkEnd } from '../asker.js'
+import { afterWork, InterruptSignal, type Asker, type WorkEnd } from '../asker.js'
 import { askModel } from './ask-model.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
@@ -12,10 +12,12 @@ import { clientCallsIn, createRequest } from './request.js'
 import { runBatch, type Batch, type BatchOutcome } from './tool-batch.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
 
-/** What is saved when somebody asks: where the loop stands. */
+/** What is saved when the run pauses: where the loop stands. */
 interface ChatFrame {
   /** How often the model has answered. */
   readonly iteration: number
+  /** How often of these do not count for the limit: those before the client had its turn. */
+  readonly uncounted: number
   /** What this agent has added to its conversation. */
   readonly added: readonly Message[]
   /** The calls of the last answer, while tools are at work. */
@@ -30,18 +32,20 @@ interface Chat {
   readonly output: Output | undefined
   readonly added: Message[]
   iteration: number
+  uncounted: number
   batch: Batch | undefined
 }
 
-type Ending = Extract<Control, { type: 'done' | 'exit' }>
+type Ending = Extract<Control, { type: 'done' | 'exit' | 'break' | 'transfer' }>
 /** A part of the loop. Ends with the end of the agent, or with nothing, and the next one follows. */
 type Phase = AsyncGenerator<AgentEvent, Control | undefined>
 
 /** Ask the model, run the tools it calls, ask again: until it answers without calling any. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const chat = await openChat(config, ctx)
+  ctx.keepFrame(() => frameOf(chat))
   for (;;) {
-    const { batch, iteration, added } = chat
+    const { batch, iteration } = chat
     // The loop goes on in its midst, so questions are told apart by the phase they are asked in.
     const phase = phaseOf(ctx, batch ? `tools:${iteration}` : `model:${iteration + 1}`)
     let end: WorkEnd<Control | undefined>
@@ -50,24 +54,27 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
     } catch (error) {
       end = { error }
     }
+    // What has failed is not tried again: the model is told what came of it, and goes on.
+    if ('error' in end && !ctx.signal.aborted && !(end.error instanceof InterruptSignal))
+      ctx.keepFrame(undefined)
     const control = afterWork(phase.asker, end)
-    if (control?.type === 'interrupted') {
-      const frame: ChatFrame = { iteration, added, ...(batch ? { batch } : {}) }
-      return { ...control, frames: { ...control.frames, [ctx.address]: frame } }
-    }
     if (control) return control
   }
 }
 
+function frameOf({ iteration, uncounted, added, batch }: Chat): ChatFrame {
+  return { iteration, uncounted, added, ...(batch ? { batch } : {}) }
+}
+
 async function openChat(config: ChatConfig, ctx: RunContext): Promise<Chat> {
   const frame = ctx.takeFrame() as ChatFrame | undefined
-  const { iteration = 0, batch } = frame ?? {}
+  const { iteration = 0, uncounted = 0, batch } = frame ?? {}
   const added = [...(frame?.added ?? [])]
   const openCalls = new Set(batch?.calls.map(({ id }) => id))
-  const conversation = createConversation(ctx.messages, frame && { added, openCalls })
+  const conversation = createConversation(ctx.history(config.historyRewriter), frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
   const output = config.output === undefined ? undefined : createOutput(config.output)
-  return { config, ctx, toolbox, conversation, output, added, iteration, batch }
+  return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch }
 }
 
 function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; readonly asker: Asker } {
@@ -79,7 +86,7 @@ function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; rea
 
 async function* hearModel(chat: Chat, ctx: RunContext): Phase {
   const { config, output, iteration } = chat
-  const isLast = iteration >= config.maxIterations
+  const isLast = iteration - chat.uncounted >= config.maxIterations
   if (isLast && config.onMaxIterations === 'error') throw tooManySteps(config)
   const answer = yield* askModel(createRequest(chat, isLast), {
     ctx,
@@ -100,7 +107,10 @@ async function* hearModel(chat: Chat, ctx: RunContext): Phase {
 async function* runTools(chat: Chat, batch: Batch, ctx: RunContext): Phase {
   const outcome = yield* workOff(chat, batch)
   if (outcome.type === 'interrupted') return outcome
-  if (outcome.type === 'client') return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
+  if (outcome.type === 'client') {
+    chat.uncounted = chat.iteration
+    return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
+  }
   if (outcome.type === 'ended') return await endWith(chat, outcome.control)
   for (const middleware of chat.config.middlewares) await middleware.afterTools?.(ctx)
   chat.batch = undefined
@@ -151,8 +161,9 @@ async function conclude(chat: Chat, answer: Draft): Promise<Control> {
 }
 
 async function endWith({ config, ctx }: Chat, control: Ending, text = ''): Promise<Control> {
-  const { result } = control
-  if (config.outputKey !== undefined) ctx.values.set(config.outputKey, result ?? text)
+  const result = 'result' in control ? control.result : undefined
+  if (config.outputKey !== undefined && control.type !== 'transfer')
+    ctx.values.set(config.outputKey, result ?? text)
   for (const middleware of config.middlewares) await middleware.onEnd?.({ text, result }, ctx)
   return control
 }

@@ -2,6 +2,7 @@ import type { ToolMessage } from '@ag-ui/core'
 import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Paused } from '../resumption.js'
+import type { ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
 import { callAddress } from './tool-session.js'
@@ -20,7 +21,10 @@ export type BatchOutcome =
   /** Every call has its result: the model goes on. */
   | { readonly type: 'answered' }
   /** The result of a tool is the end of the agent, or of the whole run. */
-  | { readonly type: 'ended'; readonly control: { readonly type: 'done' | 'exit'; readonly result: unknown } }
+  | {
+      readonly type: 'ended'
+      readonly control: ToolEnd | { readonly type: 'done'; readonly result: unknown }
+    }
   | ({ readonly type: 'interrupted' } & Paused)
   /** The rest is for the client to do. */
   | { readonly type: 'client'; readonly pendingToolCallIds: readonly string[] }
@@ -127,8 +131,9 @@ function* conclude(
   }
   yield* allResults(batch, options)
   const results = batch.calls.flatMap((call) => batch.results[call.id] ?? [])
-  const exit = results.find((result) => result.exit)?.exit
-  if (exit) return { type: 'ended', control: { type: 'exit', result: exit.value } }
+  const ends = results.flatMap(({ end }) => end ?? [])
+  const control = ends.find(({ type }) => type === 'exit') ?? ends[0]
+  if (control) return { type: 'ended', control }
   // Several results may end the agent: the last one is the one that does.
   const direct = results.findLast((result) => result.direct)?.direct
   if (direct) return { type: 'ended', control: { type: 'done', result: direct.value } }
@@ -136,6 +141,6 @@ function* conclude(
   return pendingToolCallIds.length > 0 ? { type: 'client', pendingToolCallIds } : { type: 'answered' }
 }
 
-function isFinal({ direct, exit }: CallResult): boolean {
-  return direct !== undefined || exit !== undefined
+function isFinal({ direct, end }: CallResult): boolean {
+  return direct !== undefined || end !== undefined
 }

@@ -7,7 +7,7 @@ import { InterruptSignal } from '../asker.js'
 import type { Middleware, ToolCallInfo } from '../middleware.js'
 import type { Paused } from '../resumption.js'
 import { errorContent, toResultContent } from '../tool-result.js'
-import type { Tool, ToolContext } from '../tool.js'
+import type { Tool, ToolContext, ToolEnd } from '../tool.js'
 import { toolSpan } from '../tracing.js'
 import type { CallRequest } from './draft.js'
 import { callAddress, createSession, type ToolSession } from './tool-session.js'
@@ -18,7 +18,8 @@ export interface CallResult {
   readonly isError?: boolean
   /** The tool's own value, when its result ends the agent. */
   readonly direct?: { readonly value: unknown }
-  readonly exit?: { readonly value: unknown }
+  /** Set when the tool has ended its agent. */
+  readonly end?: ToolEnd
 }
 
 export type CallOutcome =
@@ -70,10 +71,10 @@ export async function* runCall(
   }
 }
 
-function resultOf(value: unknown, tool: Tool | undefined, { ctx, exit }: ToolSession): CallResult {
+function resultOf(value: unknown, tool: Tool | undefined, { ctx, end }: ToolSession): CallResult {
   const content = toResultContent(value, ctx.toolName)
   const direct = tool?.returnDirectly === true ? { direct: { value: value ?? null } } : {}
-  return { content, ...direct, ...(exit ? { exit } : {}) }
+  return { content, ...direct, ...(end ? { end } : {}) }
 }
 
 function failed(call: CallRequest, error: unknown, { signal, onToolError }: CallOptions): CallOutcome {

@@ -3,12 +3,13 @@ import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, Interrupted, RunContext } from '../agent.js'
 import { InterruptSignal, type Asker } from '../asker.js'
-import type { ToolContext } from '../tool.js'
+import { addressOfCall, nameAt } from '../history/address.js'
+import type { ToolContext, ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
 
 /** Where a tool call stands in the tree. */
 export function callAddress(ctx: RunContext, call: CallRequest): string {
-  return `${ctx.address}/${encodeURIComponent(segmentOf(call))}`
+  return addressOfCall(ctx.address, segmentOf(call))
 }
 
 function segmentOf({ name, id }: CallRequest): string {
@@ -29,7 +30,7 @@ export interface SessionOptions {
 export interface ToolSession {
   readonly ctx: ToolContext
   /** Set when the tool has ended the agent. */
-  readonly exit: { readonly value: unknown } | undefined
+  readonly end: ToolEnd | undefined
   /** Sends an event, and waits until it is taken. False when nobody takes any more. */
   readonly send: (event: AgentEvent) => Promise<boolean>
   /** Yields what the tool sends until it has settled, and gives or throws what it settled with. */
@@ -40,12 +41,12 @@ export function createSession(call: CallRequest, options: SessionOptions): ToolS
   // Of no size: who sends waits for the reader of the run.
   const outbox = createQueue<AgentEvent>({ capacity: 0 })
   const send = (event: AgentEvent): Promise<boolean> => outbox.push(event)
-  let exit: { readonly value: unknown } | undefined
-  const onExit = (value: unknown): void => void (exit = { value: value ?? null })
+  let end: ToolEnd | undefined
+  const onEnd = (how: ToolEnd): void => void (end = how)
   return {
-    ctx: createToolContext(call, options, { send, onExit }),
-    get exit() {
-      return exit
+    ctx: createToolContext(call, options, { send, onEnd }),
+    get end() {
+      return end
     },
     send,
     during: (work) => during(work, outbox),
@@ -54,10 +55,10 @@ export function createSession(call: CallRequest, options: SessionOptions): ToolS
 
 interface Doors {
   readonly send: ToolSession['send']
-  readonly onExit: (value: unknown) => void
+  readonly onEnd: (how: ToolEnd) => void
 }
 
-function createToolContext(call: CallRequest, options: SessionOptions, { send, onExit }: Doors): ToolContext {
+function createToolContext(call: CallRequest, options: SessionOptions, { send, onEnd }: Doors): ToolContext {
   const { ctx, asker, signal, trace, messages } = options
   let delegated = 0
   return {
@@ -65,6 +66,7 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     runId: ctx.runId,
     toolCallId: call.id,
     toolName: call.name,
+    agentName: nameAt(ctx.address),
     timeoutMs: ctx.toolTimeoutMs,
     signal,
     get messages() {
@@ -76,14 +78,16 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     },
     setState: (next) => void send(ctx.setState(next)),
     emit: (event) => void send(event),
-    exit: onExit,
+    exit: (result = null) => onEnd({ type: 'exit', result }),
+    breakLoop: () => onEnd({ type: 'break' }),
+    transfer: (to) => onEnd({ type: 'transfer', to }),
     interrupt: asker.interrupt,
     resumed: asker.resumed,
-    delegate(agent, { messages: given }) {
+    delegate(agent, { messages: given, isSilent = false }) {
       const nth = ++delegated
       const segment = nth === 1 ? segmentOf(call) : [segmentOf(call), String(nth)]
       const source = ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal, trace })
-      return relay(source, asker, send)
+      return relay(source, asker, isSilent ? undefined : send)
     },
   }
 }
@@ -92,13 +96,13 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
 async function* relay(
   source: AsyncGenerator<AgentEvent, Control>,
   asker: Asker,
-  send: ToolSession['send'],
+  send: ToolSession['send'] | undefined,
 ): AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>> {
   try {
     for (;;) {
       const step = await source.next()
       if (step.done !== true) {
-        await send(step.value)
+        await send?.(step.value)
         yield step.value
       } else if (step.value.type === 'interrupted') {
         // Noted, should the tool swallow it.

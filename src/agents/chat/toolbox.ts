@@ -2,6 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { RunContext } from '../agent.js'
 import type { AgentSetup, Middleware } from '../middleware.js'
 import type { Tool } from '../tool.js'
+import { transferTool } from '../transfer/transfer-tool.js'
 import type { ChatConfig } from './chat-agent.js'
 
 /** What one run of a chat agent works with. */
@@ -15,7 +16,7 @@ export async function openToolbox(config: ChatConfig, ctx: RunContext): Promise<
   const { instructions = '' } = config
   let setup: AgentSetup = {
     instructions: typeof instructions === 'function' ? await instructions(ctx) : instructions,
-    tools: config.tools,
+    tools: [...config.tools, ...transferTools(config, ctx)],
   }
   for (const middleware of config.middlewares) setup = await started(middleware, setup, ctx)
   const lists = await Promise.all(
@@ -24,6 +25,13 @@ export async function openToolbox(config: ChatConfig, ctx: RunContext): Promise<
   const tools = lists.flat()
   checkTools(tools, config.name)
   return { instructions: setup.instructions, tools: new Map(tools.map((tool) => [tool.name, tool])) }
+}
+
+function transferTools({ disallowTransferToParent = false }: ChatConfig, ctx: RunContext): Tool[] {
+  const targets = ctx.transferTargets.filter(
+    ({ relation }) => relation !== 'parent' || !disallowTransferToParent,
+  )
+  return targets.length > 0 ? [transferTool(targets)] : []
 }
 
 async function started(middleware: Middleware, setup: AgentSetup, ctx: RunContext): Promise<AgentSetup> {

@@ -1,0 +1,56 @@
+import type { AgentEvent } from '../../protocol/index.js'
+import type { Agent, Control, RunContext } from '../agent.js'
+import { checkNumber } from '../check-number.js'
+import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+
+export interface LoopOptions extends WorkflowOptions {
+  /** How often to go round at most. Then the loop is done, without an error. Default 10. */
+  readonly maxIterations?: number
+}
+
+/** Where a loop stands: the round, from 1, and the agent in it. */
+interface LoopFrame {
+  readonly iteration: number
+  readonly index: number
+}
+
+/**
+ * Runs agents one after the other, again and again, until one of them breaks the loop or exits. One that fails ends it
+ * with its failure.
+ *
+ * @example
+ * const essay = loop({ name: 'essay', agents: [writer, critic], maxIterations: 3 })
+ */
+export function loop({ maxIterations = 10, ...options }: LoopOptions): Agent {
+  checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
+  const agents = [...options.agents]
+  return workflowAgent('loop', options, (ctx) => runLoop({ name: options.name, agents, maxIterations }, ctx))
+}
+
+interface Loop {
+  readonly name: string
+  readonly agents: readonly Agent[]
+  readonly maxIterations: number
+}
+
+async function* runLoop(
+  { name, agents, maxIterations }: Loop,
+  ctx: RunContext,
+): AsyncGenerator<AgentEvent, Control> {
+  const frame = ctx.takeFrame() as LoopFrame | undefined
+  let { iteration, index } = frame ?? { iteration: 1, index: 0 }
+  ctx.keepFrame((): LoopFrame => ({ iteration, index }))
+  let last: Control = { type: 'done' }
+  let isFirst = true
+  for (; iteration <= maxIterations; iteration++, index = 0) {
+    for (const agent of agents.slice(index)) {
+      if (!isFirst && ctx.shouldStop('tools')) return { type: 'cancelled' }
+      isFirst = false
+      last = yield* ctx.delegate(agent, { segment: [String(iteration), String(index)] })
+      if (last.type === 'break') return { type: 'done' }
+      if (!isDone(last, { step: agent.name, workflow: name })) return last
+      index++
+    }
+  }
+  return last
+}

@@ -1,0 +1,143 @@
+import { isAbortError } from '../../core/abort.js'
+import { MillraceError, toWireError } from '../../core/errors.js'
+import { merge, type Lane } from '../../core/merge.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { Agent, Control, RunContext } from '../agent.js'
+import type { Frames, Point } from '../checkpoint.js'
+import { addressBelow } from '../history/address.js'
+import { failureNote } from '../history/failure-note.js'
+import { createOpenSpans } from './open-spans.js'
+import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+
+export interface ParallelOptions extends WorkflowOptions {
+  /**
+   * What a lane that fails does: it stops the others and fails them all (default), or the others go on, and those that
+   * come after are told. When all have failed, so has this.
+   */
+  readonly onError?: 'abort' | 'settle'
+}
+
+/** Where the lanes stand: those that are through. */
+interface ParallelFrame {
+  readonly through: Readonly<Record<string, LaneEnd>>
+}
+
+type LaneEnd = { readonly type: 'done' } | { readonly type: 'failed'; readonly message: string }
+type Ended = { readonly type: 'ended'; readonly lane: number; readonly control: Control }
+type Failed = { readonly type: 'failed'; readonly lane: number; readonly error: unknown }
+
+/**
+ * Runs agents side by side. Each hears what was said before, not the others; those that come after hear all, in the order
+ * of the lanes. One that exits, or breaks the loop around them, stops the others.
+ *
+ * @example
+ * const views = parallel({ name: 'views', agents: [optimist, pessimist], onError: 'settle' })
+ */
+export function parallel({ onError = 'abort', ...options }: ParallelOptions): Agent {
+  const agents = [...options.agents]
+  return workflowAgent('parallel', options, (ctx) => runLanes({ name: options.name, agents, onError }, ctx))
+}
+
+interface Lanes {
+  readonly name: string
+  readonly agents: readonly Agent[]
+  readonly onError: 'abort' | 'settle'
+}
+
+async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
+  const frame = ctx.takeFrame() as ParallelFrame | undefined
+  const through: Record<string, LaneEnd> = { ...frame?.through }
+  ctx.keepFrame((): ParallelFrame => ({ through }))
+  const waiting: Control[] = []
+  const spans = createOpenSpans()
+  let failure: { readonly error: unknown } | undefined
+  let end: Control | undefined
+  try {
+    for await (const { value } of mergeLanes(lanes, ctx, through)) {
+      if (value.type === 'failed') {
+        through[value.lane] = { type: 'failed', message: toWireError(value.error).message }
+        yield* failureNote(
+          value.error,
+          { runId: ctx.originRunId, address: addressOf(lanes, ctx, value.lane) },
+          ctx,
+        )
+      } else if (value.type !== 'ended') {
+        spans.see(value)
+        yield value
+      } else if (isDone(value.control, { step: nameOf(lanes, value.lane), workflow: lanes.name })) {
+        through[value.lane] = { type: 'done' }
+      } else if (value.control.type === 'exit' || value.control.type === 'break') {
+        end = value.control
+        break
+      } else waiting.push(value.control)
+    }
+  } catch (error) {
+    if (isAbortError(error, ctx.signal)) throw error
+    failure = { error }
+  }
+  yield* spans.close('Stopped, because of another agent beside it.')
+  if (failure) throw failure.error
+  return end ?? joined(waiting) ?? finished(lanes, through)
+}
+
+function mergeLanes({ agents, onError }: Lanes, ctx: RunContext, through: ParallelFrame['through']) {
+  const { signal, clock, graceMs } = ctx
+  const lanes = agents.flatMap((agent, lane) =>
+    through[lane] ? [] : [laneOf(agent, { lane, onError, ctx })],
+  )
+  const onStrayError = (error: unknown): void =>
+    ctx.report(`a lane failed as well: ${toWireError(error).code}`)
+  return merge(lanes, { signal, clock, graceMs, onStrayError })
+}
+
+function laneOf(
+  agent: Agent,
+  { lane, onError, ctx }: Pick<Lanes, 'onError'> & { lane: number; ctx: RunContext },
+): Lane<AgentEvent | Ended | Failed, undefined> {
+  return async function* run(signal) {
+    try {
+      const control = yield* ctx.delegate(agent, { segment: String(lane), isLane: true, signal })
+      yield { type: 'ended', lane, control }
+    } catch (error) {
+      if (onError === 'abort' || signal.aborted) throw error
+      yield { type: 'failed', lane, error }
+    }
+    return undefined
+  }
+}
+
+function nameOf({ agents }: Lanes, lane: number): string {
+  return agents[lane]?.name ?? ''
+}
+
+function addressOf(lanes: Lanes, { address }: RunContext, lane: number): string {
+  return addressBelow(address, {
+    segment: String(lane),
+    name: nameOf(lanes, lane),
+    isCall: false,
+    isLane: true,
+  })
+}
+
+/** What the lanes that are not through wait for, all of it. Undefined when all are through. */
+function joined(waiting: readonly Control[]): Control | undefined {
+  if (waiting.length === 0) return undefined
+  if (waiting.some(({ type }) => type === 'cancelled')) return { type: 'cancelled' }
+  const points: Point[] = []
+  let frames: Frames = {}
+  const pendingToolCallIds: string[] = []
+  for (const control of waiting) {
+    if (control.type === 'interrupted') {
+      points.push(...control.points)
+      frames = { ...frames, ...control.frames }
+    } else if (control.type === 'done') pendingToolCallIds.push(...(control.pendingToolCallIds ?? []))
+  }
+  return points.length > 0 ? { type: 'interrupted', points, frames } : { type: 'done', pendingToolCallIds }
+}
+
+function finished({ name }: Lanes, through: ParallelFrame['through']): Control {
+  const ends = Object.values(through)
+  const failures = ends.flatMap((end) => (end.type === 'failed' ? [end.message] : []))
+  if (failures.length < ends.length) return { type: 'done' }
+  throw new MillraceError('AGENT_ERROR', `All agents of '${name}' failed. ${failures.join(' ')}`)
+}

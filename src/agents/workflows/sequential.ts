@@ -1,0 +1,38 @@
+import type { AgentEvent } from '../../protocol/index.js'
+import type { Agent, Control, RunContext } from '../agent.js'
+import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+
+/** Where a sequence stands. */
+interface SequenceFrame {
+  readonly index: number
+}
+
+/**
+ * Runs agents one after the other. Each hears those before it. One that fails, exits or breaks the loop around it is the
+ * last; the result is that of the last.
+ *
+ * @example
+ * const report = sequential({ name: 'report', agents: [researcher, writer, editor] })
+ */
+export function sequential(options: WorkflowOptions): Agent {
+  const agents = [...options.agents]
+  return workflowAgent('sequential', options, (ctx) => runSequence(options.name, agents, ctx))
+}
+
+async function* runSequence(
+  workflow: string,
+  agents: readonly Agent[],
+  ctx: RunContext,
+): AsyncGenerator<AgentEvent, Control> {
+  const frame = ctx.takeFrame() as SequenceFrame | undefined
+  let index = frame?.index ?? 0
+  ctx.keepFrame((): SequenceFrame => ({ index }))
+  let last: Control = { type: 'done' }
+  for (const agent of agents.slice(index)) {
+    if (index > (frame?.index ?? 0) && ctx.shouldStop('tools')) return { type: 'cancelled' }
+    last = yield* ctx.delegate(agent, { segment: String(index) })
+    if (!isDone(last, { step: agent.name, workflow })) return last
+    index++
+  }
+  return last
+}
