@@ -2,7 +2,7 @@ import type { Event } from '@google/adk'
 import type { QuestionFrame } from '../agents/index.js'
 import type { Question } from './ask/questions.js'
 
-/** What a run that stopped to ask leaves behind. JSON, saved with the thread. */
+/** What a run that stopped to ask, or waits for the client, leaves behind. JSON, saved with the thread. */
 export interface AdkFrame extends QuestionFrame {
   readonly questions: readonly Question[]
   /** The events of the turn, for a session that does not have them: one in memory, after a restart. */

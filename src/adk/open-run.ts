@@ -94,13 +94,13 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
 
 /** The invocation that a run goes on with. */
 function earlierInvocation(session: RunSession, root: RunnableRoot): string | undefined {
-  const { keep, news } = session.plan
+  const { keep, add, news } = session.plan
   if (news.isDelivered) return keep.findLast(({ author }) => author === 'user')?.invocationId
   // For a workflow the call of a tool is no pause: in another invocation it would begin anew.
   const calls = isWorkflow(root) ? answeredCalls(session) : new Set()
   const isCaller = ({ content }: Event): boolean =>
     content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)) === true
-  return keep.findLast(isCaller)?.invocationId
+  return [...keep, ...add].findLast(isCaller)?.invocationId
 }
 
 /** The rounds of loops, to be noted on an event that the run may stop at. */

@@ -104,14 +104,17 @@ async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
   yield* await lostResults(work)
   yield* translator.finish()
   const questions = questionsOf(translator.requests, ctx)
-  if (questions.length > 0) {
-    // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
-    const events = plain([...(frame?.events ?? []), ...session.events])
-    const asked: AdkFrame = { questions, answers: {}, events, iterations: tree.iterations() }
-    return asking(ctx.address, asked)
-  }
+  // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
+  const leave = (): AdkFrame => ({
+    questions,
+    answers: {},
+    events: plain([...(frame?.events ?? []), ...session.events]),
+    iterations: tree.iterations(),
+  })
+  if (questions.length > 0) return asking(ctx.address, leave())
   if (translator.error) throw adkError(translator.error)
   const { output, pendingCalls } = translator
+  if (pendingCalls.length > 0) ctx.keepFrame(leave)
   return {
     type: 'done',
     ...(output === undefined ? {} : { result: output }),

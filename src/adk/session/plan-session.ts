@@ -26,7 +26,7 @@ export interface PlanInput {
   readonly messages: readonly Message[]
   /** Parts that answer ADK's questions, when the run was resumed. */
   readonly answers: readonly Part[]
-  /** Events of the turn that stopped to ask, as saved with the thread. Restored when the session does not have them. */
+  /** Events of the turn that stopped, as saved with the thread. Restored when the session does not have its calls. */
   readonly saved: readonly Event[]
   /** Who said what carries no name: the root agent. */
   readonly rootAuthor: string
@@ -110,16 +110,12 @@ function placesOf(events: readonly Event[], { positionOf }: ThreadIndex, none: n
   return { min, max }
 }
 
-/** What the session has lost of the turn that stopped to ask. New ids: events with the old ones may be cut off. */
-function restoredEvents(
-  keep: readonly Event[],
-  { answers, saved, newId }: PlanInput & { newId: IdSource },
-): Event[] {
-  const asked = new Set(
-    keep.flatMap((event) => partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])),
-  )
-  const isLost = ({ functionResponse }: Part): boolean => !asked.has(functionResponse?.id ?? '')
-  if (!answers.some(isLost)) return []
+/** What the session has lost of the turn that stopped. New ids: events with the old ones may be cut off. */
+function restoredEvents(keep: readonly Event[], { saved, newId }: PlanInput & { newId: IdSource }): Event[] {
+  const callsIn = (events: readonly Event[]): string[] =>
+    events.flatMap(partsOf).flatMap(({ functionCall }) => functionCall?.id ?? [])
+  const known = new Set(callsIn(keep))
+  if (callsIn(saved).every((id) => known.has(id))) return []
   const ids = new Set(keep.map(({ id }) => id))
   return saved.filter(({ id }) => !ids.has(id)).map((event) => ({ ...event, id: newId('event') }))
 }
