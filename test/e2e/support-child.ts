@@ -6,8 +6,6 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { transpileSources } from './support-transpile.js'
 
-const script = join(import.meta.dirname, 'fixtures-server', 'serve.mjs')
-
 /** A server in a process of its own. */
 export interface ServingChild {
   readonly url: string
@@ -20,14 +18,21 @@ export interface ServingChild {
 
 /** Builds the sources for the tests of a file. The answer starts a server on a database. */
 export function servingChildren(): (path: string, graceMs?: number) => Promise<ServingChild> {
+  const start = startingChildren('serve.mjs')
+  return (path, graceMs = 10_000) => start(path, String(graceMs))
+}
+
+/** Builds the sources for the tests of a file. The answer starts a script of `fixtures-server`. */
+export function startingChildren(name: string): (...args: readonly string[]) => Promise<ServingChild> {
+  const script = join(import.meta.dirname, 'fixtures-server', name)
   let build: string
   beforeAll(() => {
     build = transpileSources()
   }, 60_000)
   afterAll(() => rmSync(build, { recursive: true, force: true }))
 
-  return async function start(path, graceMs = 10_000) {
-    const child = spawn(process.execPath, [script, build, path, String(graceMs)], {
+  return async function start(...args) {
+    const child = spawn(process.execPath, [script, build, ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const ended = once(child, 'exit').then(([code, signal]) => ({
