@@ -239,9 +239,9 @@ describe('grep', () => {
   })
 
   test.each([
-    [{ pattern: '(' }, /nothing closes/],
+    [{ pattern: '(' }, /missing closing/],
     [{ pattern: 'x', path: 'none' }, /There is no file 'none'/],
-    [{ pattern: 'x', glob: '{' }, /nothing closes/],
+    [{ pattern: 'x', glob: '{' }, /missing closing/],
     [{ pattern: 'x', path: '..' }, /'\.\.'/],
   ])('refuses %o', async (args, reason) => {
     await expect(call('grep', args)).rejects.toThrow(failure(reason))

@@ -1,6 +1,6 @@
 import { defineTool } from '../../define-tool.js'
 import type { Tool, ToolContext } from '../../tool.js'
-import { createMatcher } from '../pattern/matcher.js'
+import { createMatcher } from './line-matcher.js'
 import { isToolError } from '../tool-error.js'
 import { baseName, toFilePath } from './file-path.js'
 import { createGlobMatcher } from './glob-matcher.js'

@@ -1,5 +1,5 @@
 import { toolError } from '../tool-error.js'
-import { createMatcher, type Matcher } from '../pattern/matcher.js'
+import { createMatcher, type Matcher } from './line-matcher.js'
 
 /** A path without anything in it that a pattern takes for more than itself. */
 const special = /[\\^$.*+?()[\]{}|]/g
@@ -31,7 +31,7 @@ function toPattern(glob: string): string {
 function toPart(token: string, isAtStart: boolean): string {
   if (token === '**/' && isAtStart) return '(?:[^/]+/)*'
   if (token === '**/') return '[^/]*/'
-  if (token.startsWith('**') && isAtStart) return '[^]*'
+  if (token.startsWith('**') && isAtStart) return '(?s:.*)'
   if (token.startsWith('*')) return '[^/]*'
   if (token === '?') return '[^/]'
   if (token === '{') return '(?:'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Matcher } from '../pattern/matcher.js'
+import type { Matcher } from './line-matcher.js'
 import { isToolError } from '../tool-error.js'
 import { cutLine, decodeText, splitLines } from './file-text.js'
 import type { Files, FilesContext } from './files.js'
