@@ -1,0 +1,3 @@
+export { fromAgUi } from './from-ag-ui.js'
+export type { AgUiAgent, AgUiObserver, AgUiStream, Forwarded, FromAgUiOptions, RemoteRun } from './options.js'
+export { toAgUi, type ToAgUiOptions } from './to-ag-ui.js'

@@ -1,0 +1,79 @@
+import { MillraceError } from '../core/errors.js'
+import { isRecord } from '../core/is-record.js'
+import type { EventOf } from '../protocol/index.js'
+import type { Transport } from './source/watch-fetch.js'
+
+const maxQuoted = 500
+
+/** What went wrong between us and the agent, in words that say where to look. */
+export function remoteError(name: string, error: unknown, transport: Transport): MillraceError {
+  if (transport.broken !== undefined) return brokenOff(name, transport.broken)
+  if (MillraceError.isInstance(error)) return error
+  const { status, payload } = fieldsOf(error)
+  if (typeof status === 'number') {
+    const answer = quoted(typeof payload === 'string' ? payload : JSON.stringify(payload ?? ''))
+    return new MillraceError(
+      'AGENT_ERROR',
+      `Agent '${name}' refused the run with HTTP ${status}: ${answer}`,
+      {
+        details: { status, answer },
+        cause: error,
+      },
+    )
+  }
+  if (isUnreadable(error))
+    return new MillraceError(
+      'INVALID_EVENT',
+      `Agent '${name}' sent what is not an AG-UI event: ${textOf(error)}`,
+      { cause: error },
+    )
+  const words = transport.isAnswered ? 'failed' : 'could not be reached'
+  return new MillraceError('AGENT_ERROR', `Agent '${name}' ${words}: ${textOf(error)}`, { cause: error })
+}
+
+function brokenOff(name: string, error: unknown): MillraceError {
+  const message = `The connection to agent '${name}' broke off before its run was over: ${textOf(error)}`
+  return new MillraceError('AGENT_ERROR', message, { cause: error })
+}
+
+/** The stream was over, and the run was not. */
+export function endedEarly(name: string, { broken, contentType }: Transport): MillraceError {
+  if (broken !== undefined) return brokenOff(name, broken)
+  const isStream = contentType === undefined || /event-stream|event\+proto/.test(contentType)
+  const message = isStream
+    ? `Agent '${name}' ended its stream without RUN_FINISHED or RUN_ERROR: what it said may be cut off.`
+    : `Agent '${name}' answered with '${contentType}', not with a stream of events. Is its address right?`
+  return new MillraceError('AGENT_ERROR', message)
+}
+
+/** The agent itself says that it has failed. Its words are for the log: they may say what is not for clients. */
+export function failedRun(name: string, { message, code }: EventOf<'RUN_ERROR'>): MillraceError {
+  return new MillraceError('AGENT_ERROR', `Agent '${name}' failed: ${quoted(message)}`, {
+    details: { remoteMessage: message, ...(code === undefined ? {} : { remoteCode: code }) },
+  })
+}
+
+/** Not JSON, no object, without a type: what the readers of both generations throw. */
+function isUnreadable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (
+    error instanceof SyntaxError || error.name === 'ZodError' || error.message.startsWith('Invalid event')
+  )
+}
+
+/** With the reason below it, where `fetch` keeps what matters. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return quoted(String(error))
+  const below = error.cause instanceof Error ? error.cause : undefined
+  const { code } = fieldsOf(below)
+  const reason = below && (below.message || (typeof code === 'string' ? code : below.name))
+  return quoted(reason === undefined ? error.message : `${error.message} (${reason})`)
+}
+
+function fieldsOf(value: unknown): Partial<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+function quoted(text: string): string {
+  return text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text
+}
