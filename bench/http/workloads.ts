@@ -23,18 +23,29 @@ export interface Burst {
   round(): Promise<Round>
 }
 
+export interface BurstOptions {
+  /** How often it is going to be repeated. */
+  readonly rounds: number
+  readonly withHistory?: boolean
+}
+
 /** Looks at the content of one stream; from then on its number of events is what every stream must have. */
-export async function createBurst(child: Child, { withHistory = false } = {}): Promise<Burst> {
+export async function createBurst(
+  child: Child,
+  { rounds, withHistory = false }: BurstOptions,
+): Promise<Burst> {
   const requests = withHistory ? historyRequests : freshRequests
   const [sample] = await requests(child, 1)
   if (!sample) throw new Error('there is no request')
   const expected = await checkedLength(child, sample)
+  // Now: a collector that still moves about what was stored just before a round would be measured with it.
+  const ready: StreamRequest[][] = []
+  for (let n = 0; n < rounds; n++) ready.push(await requests(child, streams))
   return {
     name: withHistory ? `${child.target}+history` : child.target,
     async round() {
-      const open = await Promise.all(
-        (await requests(child, streams)).map((request) => openStream(child.port, request)),
-      )
+      const next = ready.pop() ?? (await requests(child, streams))
+      const open = await Promise.all(next.map((request) => openStream(child.port, request)))
       const before = await child.cpu()
       const began = performance.now()
       for (const stream of open) stream.send()

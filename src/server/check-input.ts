@@ -20,7 +20,8 @@ export function checkRunInput(input: RunInput, limits: Limits): void {
   checkCount(input.tools, 'tools', limits.tools)
   checkCount(input.context, 'context', maxContext)
   checkCount(input.resume, 'resume', maxResume)
-  for (const [index, message] of input.messages.entries()) checkMessage(message, index, limits)
+  let index = 0
+  for (const message of input.messages) checkMessage(message, index++, limits)
   for (const [index, { name }] of input.tools.entries()) check(name, limits, () => `tools[${index}].name`)
   for (const [index, { interruptId }] of input.resume.entries())
     check(interruptId, limits, () => `resume[${index}].interruptId`)

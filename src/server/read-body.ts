@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
-import { untilAborted } from '../core/until-aborted.js'
 import type { Limits } from './limits.js'
 
 const firstBuffer = 16 * 1024
@@ -16,21 +15,33 @@ export async function readBody(request: Request, limits: Limits, clock: Clock): 
   const declared = declaredLength(request)
   if (declared !== undefined && declared > limits.bodyBytes) throw tooLarge(limits)
 
-  const stop = new AbortController()
-  const cancelTimer = clock.schedule(limits.bodyTimeoutMs, () => {
-    const message = `The body did not arrive within ${limits.bodyTimeoutMs} ms.`
-    stop.abort(new MillraceError('INVALID_JSON', message))
-  })
   // HTTP cuts a body at the length that was declared. Reading it whole is much cheaper than reading a stream.
-  const work = declared === undefined ? readStream(request, limits, stop.signal) : readWhole(request, limits)
+  const reader = declared === undefined ? readerOf(request) : undefined
+  const work = reader ? readStream(reader, limits) : readWhole(request, limits)
   try {
-    return await untilAborted(work, stop.signal)
+    return await new Promise((resolve, reject) => {
+      const cancelTimer = clock.schedule(limits.bodyTimeoutMs, () => {
+        const message = `The body did not arrive within ${limits.bodyTimeoutMs} ms.`
+        reject(new MillraceError('INVALID_JSON', message))
+        if (reader) cancel(reader)
+      })
+      void work.then(resolve, reject).then(cancelTimer)
+    })
   } catch (error) {
     if (MillraceError.isInstance(error)) throw error
     throw new MillraceError('INVALID_JSON', 'The body broke off before its end.', { cause: error })
-  } finally {
-    cancelTimer()
   }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+function readerOf({ body }: Request): Reader | undefined {
+  return (body as ReadableStream<Uint8Array> | null)?.getReader()
+}
+
+function cancel(reader: Reader): void {
+  // The request is refused already; how its sender takes that changes nothing.
+  reader.cancel().catch(() => undefined)
 }
 
 function declaredLength({ headers }: Request): number | undefined {
@@ -44,14 +55,7 @@ async function readWhole(request: Request, limits: Limits): Promise<Uint8Array> 
   return bytes
 }
 
-async function readStream({ body }: Request, limits: Limits, signal: AbortSignal): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array()
-  const reader = (body as ReadableStream<Uint8Array>).getReader()
-  const cancel = () => {
-    // The request is refused already; how its sender takes that changes nothing.
-    reader.cancel().catch(() => undefined)
-  }
-  signal.addEventListener('abort', cancel, { once: true })
+async function readStream(reader: Reader, limits: Limits): Promise<Uint8Array> {
   // One buffer that grows, not a list of chunks: a body sent byte by byte would take a hundred times its size.
   let buffer = new Uint8Array(firstBuffer)
   let size = 0
@@ -60,7 +64,7 @@ async function readStream({ body }: Request, limits: Limits, signal: AbortSignal
     if (done) return buffer.subarray(0, size)
     const end = size + value.byteLength
     if (end > limits.bodyBytes) {
-      cancel()
+      cancel(reader)
       throw tooLarge(limits)
     }
     if (end > buffer.byteLength) buffer = grown(buffer, Math.max(end, 2 * size))

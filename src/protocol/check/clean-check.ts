@@ -13,7 +13,11 @@ function toCleanCheck(shape: Shape): Check {
       return shape.isClean
     case 'array': {
       const isClean = toCleanCheck(shape.element)
-      return (value) => Array.isArray(value) && value.every(isClean)
+      return (value) => {
+        if (!Array.isArray(value)) return false
+        for (const entry of value) if (!isClean(entry)) return false
+        return true
+      }
     }
     case 'tagged': {
       const { tag } = shape
@@ -22,7 +26,10 @@ function toCleanCheck(shape: Shape): Check {
     }
     case 'either': {
       const arms = shape.arms.map((arm) => ({ fits: toFit(arm), isClean: toCleanCheck(arm) }))
-      return (value) => arms.find(({ fits }) => fits(value))?.isClean(value) === true
+      return (value) => {
+        for (const arm of arms) if (arm.fits(value)) return arm.isClean(value)
+        return false
+      }
     }
     case 'leaf':
       return shape.check
@@ -41,9 +48,10 @@ export function toMembersCheck(
   )
   const required = members.filter(({ optional }) => !optional).length
   return (value) => {
-    if (!isRecord(value)) return false
+    if (!isRecord(value) || !isPlain(value)) return false
     let found = 0
-    for (const key of Object.keys(value)) {
+    // Not `Object.keys`, which would make a list for each message. Plain objects have no members but their own.
+    for (const key in value) {
       const member = value[key]
       const check = checks.get(key)
       if (check === undefined || member === undefined || member === null || !check.isClean(member))
@@ -52,6 +60,11 @@ export function toMembersCheck(
     }
     return found === required
   }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }
 
 /** Whether a value is of the kind that a schema describes, whatever is in it. */

@@ -15,7 +15,7 @@ export interface LegacyMessages {
  * later checks name the fields of the original request. Never mutates its argument.
  */
 export function upgradeMessages(messages: unknown): LegacyMessages {
-  if (!Array.isArray(messages)) return { messages, warnings: [] }
+  if (!Array.isArray(messages) || !messages.some(mayBeLegacy)) return { messages, warnings: [] }
   const warnings: FieldNote[] = []
   const upgraded = messages.map((message: unknown, index) => {
     if (!isRecord(message)) return message
@@ -29,6 +29,11 @@ export function upgradeMessages(messages: unknown): LegacyMessages {
     return { ...message, content: upgradeContent(content, warn) }
   })
   return { messages: upgraded, warnings }
+}
+
+/** Most histories are plain text: of those there is nothing to copy. */
+function mayBeLegacy(message: unknown): boolean {
+  return isRecord(message) && (message.role === 'activity' || Array.isArray(message.content))
 }
 
 function upgradeContent(

@@ -35,7 +35,19 @@ function snapshots(ours: readonly Message[], theirs: readonly Message[]): AgentE
   return [{ type: 'MESSAGES_SNAPSHOT', messages: ours.slice(0, same) }, full]
 }
 
-function isSameList(a: readonly Message[], b: readonly Message[]): boolean {
-  const [ours, theirs] = [a.filter(isSpoken), b.filter(isSpoken)]
-  return ours.length === theirs.length && ours.every(({ id }, n) => id === theirs[n]?.id)
+/** Whether both have the same messages in the same order, leaving out reasoning and activity. */
+function isSameList(ours: readonly Message[], theirs: readonly Message[]): boolean {
+  let at = 0
+  for (const message of ours) {
+    if (!isSpoken(message)) continue
+    while (isLeftOut(theirs[at])) at++
+    if (theirs[at]?.id !== message.id) return false
+    at++
+  }
+  while (isLeftOut(theirs[at])) at++
+  return at === theirs.length
+}
+
+function isLeftOut(message: Message | undefined): boolean {
+  return message !== undefined && !isSpoken(message)
 }

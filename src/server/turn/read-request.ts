@@ -36,17 +36,21 @@ export function readRequest(
   thread: Thread | undefined,
 ): RequestReading {
   const results = createResults(messages, index, thread)
-  const known = new Set<number>()
+  const known: number[] = []
+  const isKnown = new Uint8Array(index.messages.length)
   const fresh = new Map<string, Message>()
   let [knowsAny, hasNewTurn] = [false, false]
   let edit: Edit | undefined
+  let next = 0
   for (const message of messages) {
-    const position = index.positionOf(message)
+    const position = index.positionOf(message, next)
     if (position !== undefined) {
+      next = position + 1
       const stored = index.messages[position]
       knowsAny = true
-      if (!stored || !isSpoken(stored) || known.has(position)) continue
-      known.add(position)
+      if (!stored || !isSpoken(stored) || isKnown[position] === 1) continue
+      isKnown[position] = 1
+      known.push(position)
       hasNewTurn = false
       if (position < (edit?.position ?? Infinity) && isEdited(stored, message))
         edit = { position, message, after: fresh.size }
@@ -57,7 +61,7 @@ export function readRequest(
     }
   }
   return {
-    known: [...known],
+    known,
     knowsAny,
     fresh: [...fresh.values()],
     hasNewTurn,

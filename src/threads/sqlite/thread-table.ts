@@ -17,7 +17,8 @@ export interface ThreadTable {
   create(key: ThreadKey, now: number): ThreadHead
   /** Writes a change, except for the rows of its messages and its run. */
   update(id: number, change: ThreadChange, now: number): void
-  setRun(id: number, runId: string): void
+  /** Notes the run that is at work on a thread, makes its row if there is none, and gives the id of that. */
+  startRun(key: ThreadKey, runId: string, now: number): number
   remove(id: number): void
 }
 
@@ -31,17 +32,18 @@ export function createThreadTable(connection: Connection): ThreadTable {
   const head = connection.prepare<HeadRow>(
     `SELECT id, version, message_count FROM threads WHERE ${keyMatches}`,
   )
-  const insert = connection.prepare<HeadRow>(
-    `INSERT INTO threads (app, user, agent, thread, version, created_at, updated_at, message_count, interrupt_count,
-       pending_count, title, interrupts, pending, state)
-     VALUES (?, ?, ?, ?, 0, ?, ?, 0, 0, 0, '', '[]', '[]', '{}') RETURNING id`,
-  )
+  const inserting = `INSERT INTO threads (app, user, agent, thread, version, created_at, updated_at, message_count,
+       interrupt_count, pending_count, run_id, title, interrupts, pending, state)
+     VALUES (?, ?, ?, ?, 0, ?, ?, 0, 0, 0, ?, '', '[]', '[]', '{}')`
+  const insert = connection.prepare<HeadRow>(`${inserting} RETURNING id`)
   const update = connection.prepare(
     `UPDATE threads SET version = version + 1, updated_at = max(updated_at, ?), message_count = ?,
        interrupt_count = ?, pending_count = ?, title = coalesce(?, title), forked_from = coalesce(?, forked_from),
        run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?, shown = ? WHERE id = ?`,
   )
-  const setRun = connection.prepare('UPDATE threads SET run_id = ? WHERE id = ?')
+  const startRun = connection.prepare<HeadRow>(
+    `${inserting} ON CONFLICT (app, user, agent, thread) DO UPDATE SET run_id = excluded.run_id RETURNING id`,
+  )
   const remove = connection.prepare('DELETE FROM threads WHERE id = ?')
 
   return {
@@ -52,7 +54,7 @@ export function createThreadTable(connection: Connection): ThreadTable {
       )
     },
     create(key, now) {
-      const row = insert.get(...keyParams(key), now, now)
+      const row = insert.get(...keyParams(key), now, now, null)
       return { id: Number(row?.id), version: 0, messageCount: 0 }
     },
     update: (id, change, now) => {
@@ -72,9 +74,7 @@ export function createThreadTable(connection: Connection): ThreadTable {
         id,
       )
     },
-    setRun: (id, runId) => {
-      setRun.run(toText(runId), id)
-    },
+    startRun: (key, runId, now) => Number(startRun.get(...keyParams(key), now, now, toText(runId))?.id),
     remove: (id) => {
       remove.run(id)
     },

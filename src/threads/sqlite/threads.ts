@@ -53,9 +53,7 @@ export function createThreads(context: StoreContext): ThreadStore {
     begin: (lease, run) =>
       connection.write(() => {
         leases.assertHeld(lease)
-        const { id } = table.find(lease.key) ?? table.create(lease.key, clock.now())
-        parts.putRun(id, run)
-        table.setRun(id, run.runId)
+        parts.putRun(table.startRun(lease.key, run.runId, clock.now()), run)
       }),
     async commit(lease, change, { release = false } = {}) {
       const version = await connection.write(() => {
