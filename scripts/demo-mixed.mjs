@@ -1,0 +1,29 @@
+import { HttpAgent } from '@ag-ui/client'
+import { parallel } from 'millrace'
+import { fromAgUi } from 'millrace/remote'
+
+/**
+ * Agents of all runtimes side by side: those that are given, and one that is reached over AG-UI, which is this server
+ * itself when `connect` has told where it is.
+ *
+ * @param {import('millrace').Agent[]} agents
+ */
+export function createMixedAgent(agents) {
+  let address
+  const prepare = (client) => {
+    if (address === undefined) throw new Error('The server has not started yet.')
+    client.url = address
+  }
+  const remote = fromAgUi(new HttpAgent({ url: 'http://127.0.0.1' }), {
+    name: 'remote',
+    description: 'An agent that is reached over AG-UI.',
+    prepare,
+  })
+  const agent = parallel({
+    name: 'mixed',
+    description: 'Agents of the kit, of Google ADK and of LangGraph and one over AG-UI, side by side.',
+    agents: [...agents, remote],
+    examples: ['What is the weather in Oslo?', 'Book a table for 2 at Maaemo.'],
+  })
+  return { agent, connect: (url) => void (address = url) }
+}
