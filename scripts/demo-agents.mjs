@@ -1,5 +1,6 @@
 import { defineAgent, defineTool } from 'millrace'
 import { z } from 'zod'
+import { createTeamAgents } from './demo-teams.mjs'
 
 /**
  * The agents that `npm start` serves. The first example of each shows its point, also with the demo model, which reads
@@ -8,7 +9,7 @@ import { z } from 'zod'
  * @param {import('millrace/models').Model} model
  */
 export function createDemoAgents(model) {
-  return [chat(model), tools(model), approval(model), sharedState(model)]
+  return [chat(model), tools(model), approval(model), sharedState(model), ...createTeamAgents(model)]
 }
 
 function chat(model) {

@@ -10,9 +10,8 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
-import { emit, fromLangGraph, getClientTools } from 'millrace/langgraph'
+import { emit, fromLangGraph, getClientTools, toChatModel } from 'millrace/langgraph'
 import { z } from 'zod'
-import { chatModelOf } from './chat-model.mjs'
 
 const instructions = new SystemMessage(
   'Help guests. Look the weather up, never guess it. Do not ask whether you may book: the tool does.',
@@ -28,7 +27,7 @@ const State = Annotation.Root({ ...MessagesAnnotation.spec, lastCity: Annotation
  */
 export async function createGraphAgent(model, file) {
   const tools = [weather(), booking()]
-  const chat = chatModelOf(model)
+  const chat = toChatModel(model)
   const withClients = (config) => [...tools, ...getClientTools(config)]
   const graph = new StateGraph(State)
     .addNode('agent', async ({ messages }, config) => ({

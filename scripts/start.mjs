@@ -8,6 +8,7 @@ import { serve } from 'millrace/node'
 import { createServer } from 'millrace/server'
 import { createSqliteStore } from 'millrace/sqlite'
 import { createDemoAgents } from './demo-agents.mjs'
+import { createMixedAgent } from './demo-mixed.mjs'
 import { lazyAdkAgent } from './lazy-adk-agent.mjs'
 import { lazyGraphAgent } from './lazy-graph-agent.mjs'
 
@@ -39,12 +40,16 @@ async function start(port) {
   const file = join(folder, 'threads.db')
   const model = await modelFromEnv({ log: (line) => console.log(line) })
   const lazy = [lazyAdkAgent(), lazyGraphAgent(model, join(folder, 'graph.db'))].filter(Boolean)
-  const agents = [...createDemoAgents(model), ...lazy.map(({ agent }) => agent)]
+  const own = createDemoAgents(model)
+  const foreign = lazy.map(({ agent }) => agent)
+  const mixed = createMixedAgent([...own.filter(({ name }) => name === 'tools'), ...foreign])
+  const agents = [...own, ...foreign, mixed.agent]
   const server = createServer({ agents, store: await createSqliteStore({ path: file }) })
   const { url } = await serve(server, { port }).catch(async (error) => {
     await server.close()
     throw error
   })
+  mixed.connect(`${url}/agents/tools/run`)
   console.log(whatToTry(url, agents, file))
   // Seconds of work: not before the addresses are there to be read.
   for (const { agent, load } of lazy)

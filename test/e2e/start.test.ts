@@ -16,7 +16,18 @@ beforeAll(async () => {
   }
 })
 
-const names = ['chat', 'tools', 'approval', 'shared-state', 'adk', 'graph'] as const
+const names = [
+  'chat',
+  'tools',
+  'approval',
+  'shared-state',
+  'team',
+  'planner',
+  'deep',
+  'adk',
+  'graph',
+  'mixed',
+] as const
 type Name = (typeof names)[number]
 
 interface Listed {
@@ -46,6 +57,10 @@ function textOf(events: readonly AgUiEvent[]): string {
     .join('')
 }
 
+function startedIn(events: readonly AgUiEvent[]): string[] {
+  return ofType(events, 'SUBAGENT_STARTED').map(({ name }) => name)
+}
+
 /** What the first example of each agent is there to show. */
 const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
   chat(events) {
@@ -70,6 +85,40 @@ const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
     ])
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { shoppingList } })
   },
+  team(events) {
+    expect(startedIn(events)).toEqual(['weather', 'hotels'])
+    expect(ofType(events, 'TOOL_CALL_START').map(({ toolCallName }) => toolCallName)).toEqual([
+      'transfer_to_agent',
+      'get_weather',
+      'transfer_to_agent',
+      'find_rooms',
+    ])
+    // The last word is the leader's own.
+    const own = ofType(events, 'TEXT_MESSAGE_CONTENT').filter((event) => !('subagentRunId' in event))
+    expect(textOf(own)).toMatch(
+      /^Here is what I found:\n- weather: city is Oslo.*\n- hotels: .*cost is 100\.$/,
+    )
+  },
+  planner(events) {
+    const round = ['executor', 'replanner']
+    expect(startedIn(events)).toEqual(['planner', ...round, ...round, ...round])
+    const steps = ['tell me the weather in Oslo', 'the weather in Bergen', 'find a room in Bergen'].map(
+      (text) => ({ text, status: 'done', result: expect.stringMatching(/^Here is what I found/) as string }),
+    )
+    expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { plan: { steps } } })
+    expect(ofType(events, 'STATE_DELTA').length).toBeGreaterThan(6)
+    expect(textOf(events)).toContain('The plan is carried out:')
+  },
+  deep(events) {
+    expect(startedIn(events)).toEqual(['researcher', 'researcher'])
+    expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({
+      snapshot: {
+        todos: [{ status: 'completed' }, { status: 'completed' }],
+        files: { 'comparison.md': expect.stringMatching(/^- Oslo: .*\n- Bergen: /) as string },
+      },
+    })
+    expect(textOf(events)).toContain('kept it in comparison.md')
+  },
   adk(events) {
     points.tools(events)
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
@@ -83,6 +132,12 @@ const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
     ])
     expect(ofType(events, 'CUSTOM')).toMatchObject([{ name: 'show_weather', value: { city: 'Oslo' } }])
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
+  },
+  mixed(events) {
+    expect(startedIn(events).sort()).toEqual(['adk', 'graph', 'remote', 'tools'])
+    const calls = ofType(events, 'TOOL_CALL_START')
+    expect(calls.map(({ toolCallName }) => toolCallName)).toEqual(calls.map(() => 'get_weather'))
+    expect(new Set(calls.map(({ subagentRunId }) => subagentRunId)).size).toBe(4)
   },
 }
 
@@ -176,6 +231,53 @@ test.each(['adk', 'graph'] as const)('%s uses a tool of the client', async (name
   expect(textOf(events)).toContain('The page is blue now.')
   await say('Thanks!')
   expect(textOf(events)).toMatch(/welcome/)
+})
+
+describe('agents made of others', () => {
+  test('mixed asks from two runtimes at once, and goes on in another process', async () => {
+    const { client, say } = talkTo(at('mixed'), 'mixed-table')
+    await say('Book a table for 2 at Maaemo.')
+    const questions = client.pendingInterrupts
+    expect(questions).toHaveLength(2)
+
+    expect(await demo.stop()).toBe(0)
+    demo = await startDemo({ folder })
+    const after = talkTo(at('mixed'), 'mixed-table')
+    const resume = questions.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved' as const,
+      payload: { approved: true, confirmed: true },
+    }))
+    await after.go({ resume })
+    expect(after.client.pendingInterrupts).toEqual([])
+    const results = ofType(after.events, 'TOOL_CALL_RESULT').map(({ content }) => JSON.stringify(content))
+    expect(results.filter((result) => result.includes('is booked'))).toHaveLength(2)
+  })
+
+  test.each([
+    ['team', 'Book a room in Oslo for 2.', 'Book a room for 2 in Oslo?'],
+    ['planner', 'First find a room in Rome, then book a room in Rome for 2.', 'Book a room for 2 in Rome?'],
+  ] as const)('%s asks from within, and goes on in another process', async (name, prompt, message) => {
+    const { client, say } = talkTo(at(name), `${name}-room`)
+    await say(prompt)
+    const [question] = client.pendingInterrupts
+    expect(question).toMatchObject({ message, subagentRunId: expect.stringMatching(/^sub-/) as string })
+
+    expect(await demo.stop()).toBe(0)
+    demo = await startDemo({ folder })
+    const later = talkTo(at(name), `${name}-room`)
+    const payload = { approved: true }
+    await later.go({ resume: [{ interruptId: question?.id ?? '', status: 'resolved', payload }] })
+    const own = ofType(later.events, 'TEXT_MESSAGE_CONTENT').filter((event) => !('subagentRunId' in event))
+    expect(textOf(own)).toContain('The room is booked.')
+    expect(later.events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+  })
+
+  test('deep answers as the demo model does when there is nothing to compare', async () => {
+    const { say, events } = talkTo(at('deep'), 'deep-talk')
+    await say('Thanks!')
+    expect(textOf(events)).toMatch(/welcome/)
+  })
 })
 
 describe('the agent of ADK', () => {

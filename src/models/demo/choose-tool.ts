@@ -33,7 +33,7 @@ const enough = 2
  * The tool that fits a message best. Words of its name count most, words of its description a little. Undefined when
  * too little speaks for any.
  */
-export function chooseTool(text: string, tools: readonly Tool[]): Tool | undefined {
+export function chooseTool<T extends Tool>(text: string, tools: readonly T[]): T | undefined {
   const said = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
   const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, said) }))
   return scored.filter(({ score }) => score >= enough).sort((a, b) => b.score - a.score)[0]?.tool

@@ -133,6 +133,87 @@ describe('after results', () => {
   })
 })
 
+describe('other agents', () => {
+  const names = ['weather', 'hotels']
+  const list = '\n- weather: Tells the weather in a city.\n- hotels: Finds rooms and what they cost.'
+  const way = (name: string, key: string): Tool => ({
+    name,
+    description: `Hand over.${list}`,
+    parameters: {
+      type: 'object',
+      properties: { [key]: { type: 'string', enum: names }, description: { type: 'string' } },
+      required: name === 'task' ? [key, 'description'] : [key],
+    },
+  })
+  const handOver = way('transfer_to_agent', 'agent_name')
+  const said = 'How is the weather in Oslo, and what does a room cost there?'
+  const asked = (index: number, agent: string): Message[] => [
+    {
+      id: `a${index}`,
+      role: 'assistant',
+      toolCalls: [
+        {
+          id: `c${index}`,
+          type: 'function',
+          function: { name: 'transfer_to_agent', arguments: JSON.stringify({ agent_name: agent }) },
+        },
+      ],
+    },
+    result(index, `Transferred to '${agent}'.`),
+  ]
+  const heard = (words: string): Message => user(`For context: ${words}`)
+
+  test('are asked one after the other, each once, and then it tells what they said', async () => {
+    const first = [
+      user(said),
+      ...asked(0, 'weather'),
+      heard('[weather] said: Here is what I found: It rains.'),
+    ]
+    const tools = [handOver]
+    expect(await calls(said, { tools })).toEqual([['transfer_to_agent', { agent_name: 'weather' }]])
+    expect(await calls('', { tools, messages: first })).toEqual([
+      ['transfer_to_agent', { agent_name: 'hotels' }],
+    ])
+    const both = [...first, ...asked(1, 'hotels'), heard('[hotels] failed. Error: all full')]
+    expect(await say('', { tools, messages: both })).toMatchObject({
+      calls: [],
+      text: 'Here is what I found:\n- weather: It rains.\n- hotels: failed. Error: all full',
+    })
+  })
+
+  test('that were asked with a tool have answered it', async () => {
+    const task = way('task', 'subagent_type')
+    expect(await calls(said, { tools: [task] })).toEqual([
+      ['task', { subagent_type: 'weather', description: said }],
+    ])
+    const args = JSON.stringify({ subagent_type: 'weather' })
+    const call = { id: 'c0', type: 'function' as const, function: { name: 'task', arguments: args } }
+    const messages: Message[] = [
+      user('How is the weather in Oslo?'),
+      { id: 'a', role: 'assistant', toolCalls: [call] },
+      result(0, 'It rains.'),
+    ]
+    expect((await say('', { tools: [task], messages })).text).toBe('Here is what I found: It rains.')
+  })
+
+  test('do not speak for the user, and do not keep it from calling its own tool', async () => {
+    const messages = [
+      user('Is it raining in Oslo?'),
+      heard('[boss] called tool `x` with arguments: {}'),
+      heard('[boss] said: Book a table.\n[boss] called tool `y` with arguments: {}'),
+    ]
+    expect(await calls('', { messages })).toEqual([['get_weather', { city: 'Oslo' }]])
+    const after = [...messages, called('get_weather'), result(0, 'It rains.')]
+    expect((await say('', { tools, messages: after })).text).toBe('Here is what I found: It rains.')
+    expect((await say('', { messages })).text).toBe('Here is what I found: Book a table.')
+  })
+
+  test('are asked when the request says so', async () => {
+    const fields = { tools: [handOver], toolChoice: 'required' as const }
+    expect(await calls('hello', fields)).toEqual([['transfer_to_agent', { agent_name: 'weather' }]])
+  })
+})
+
 describe('a shape for the answer', () => {
   const output = {
     schema: {

@@ -2,6 +2,7 @@ import { contentToText, type Tool } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../parse-json.js'
 import type { AnswerPiece } from '../written/answer-piece.js'
+import { agentsToAsk, isWayToAgents, type AgentToAsk } from './agents-to-ask.js'
 import { chooseTool } from './choose-tool.js'
 import { createFacts } from './facts.js'
 import { fillSchema } from './fill-schema.js'
@@ -24,19 +25,36 @@ export function answerOf(situation: Situation): AnswerPiece[] {
   return chat(situation)
 }
 
-/** Calls the tool that fits. Never after results, or it might go round for ever. */
-function callTool({ said, results, request }: Situation): AnswerPiece[] | undefined {
-  const tool = results.length > 0 ? undefined : pickTool(said, request)
+/**
+ * Calls the tool that fits, or the one that leads to the agent that fits. No tool is called after results, and no agent
+ * asked twice, or it might go round for ever.
+ */
+function callTool(situation: Situation): AnswerPiece[] | undefined {
+  const tool = pickTool(situation)
   if (tool === undefined) return undefined
-  const args = fillSchema(parametersOf(tool), { facts: createFacts(said) })
-  const thought = `The tool ${tool.name} fits what the user says. I call it with ${JSON.stringify(args)}.`
-  return [{ reasoning: thought }, { toolCall: { name: tool.name, args } }]
+  const facts = createFacts(situation.said)
+  if (!('via' in tool)) {
+    const args = fillSchema(parametersOf(tool), { facts })
+    const thought = `The tool ${tool.name} fits what the user says. I call it with ${JSON.stringify(args)}.`
+    return [{ reasoning: thought }, { toolCall: { name: tool.name, args } }]
+  }
+  const { via, key, name } = tool
+  const args = fillSchema(parametersOf(via), { facts, known: { [key]: name } })
+  return [
+    { reasoning: `The agent ${name} fits what the user says. I ask it.` },
+    { toolCall: { name: via.name, args } },
+  ]
 }
 
-function pickTool(said: string, { tools = [], toolChoice = 'auto' }: Situation['request']): Tool | undefined {
-  if (typeof toolChoice === 'object') return tools.find(({ name }) => name === toolChoice.toolName)
+function pickTool(situation: Situation): Tool | AgentToAsk | undefined {
+  const { said, results, request } = situation
+  const { tools = [], toolChoice = 'auto' } = request
   if (toolChoice === 'none') return undefined
-  return chooseTool(said, tools) ?? (toolChoice === 'required' ? tools[0] : undefined)
+  const own = results.length > 0 ? [] : tools
+  if (typeof toolChoice === 'object') return own.find(({ name }) => name === toolChoice.toolName)
+  const plain = own.filter((tool) => !isWayToAgents(tool))
+  const chosen = chooseTool(said, [...plain, ...agentsToAsk(situation)])
+  return chosen ?? (toolChoice === 'required' ? own[0] : undefined)
 }
 
 function parametersOf({ parameters }: Tool): Readonly<Record<string, unknown>> {
@@ -51,7 +69,11 @@ function fillOutput({ said, results, request: { output } }: Situation): AnswerPi
   return [JSON.stringify(fillSchema(output.schema, { facts: createFacts(said), known }))]
 }
 
-/** Answers from what tools found. */
-function tell({ results }: Situation): AnswerPiece[] | undefined {
-  return results.length === 0 ? undefined : [tellResults(results)]
+/** Answers from what tools found, and from what agents said that were asked. */
+function tell({ results, reports, request: { tools = [] } }: Situation): AnswerPiece[] | undefined {
+  const ways = new Set(tools.filter(isWayToAgents).map(({ name }) => name))
+  // Those who hand over get no more than a word for it: what counts is what was said then.
+  const own = reports.length === 0 ? results : results.filter(({ toolName }) => !ways.has(toolName))
+  const all = own.length > 0 && ways.size === 0 ? own : [...own, ...reports]
+  return all.length === 0 ? undefined : [tellResults(all)]
 }

@@ -2,18 +2,15 @@ import { contentHasMedia, contentToText } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../parse-json.js'
 import type { NamedResult } from './situation.js'
-import { spoken } from './words.js'
+import { finding, spoken } from './words.js'
 
 const longest = 400
 
 /** What tools answered, told for people. There is at least one. */
 export function tellResults(results: readonly NamedResult[]): string {
   const told = results.map(({ toolName, message }) => ({ toolName, text: tellResult(message) }))
-  if (told.length === 1) return `Here is what I found: ${told.map(({ text }) => text).join('')}`
-  return [
-    'Here is what I found:',
-    ...told.map(({ toolName, text }) => `- ${spoken(toolName)}: ${text}`),
-  ].join('\n')
+  if (told.length === 1) return finding + told.map(({ text }) => text).join('')
+  return [finding.trim(), ...told.map(({ toolName, text }) => `- ${spoken(toolName)}: ${text}`)].join('\n')
 }
 
 function tellResult({ content, error }: NamedResult['message']): string {

@@ -19,3 +19,6 @@ export function spoken(name: string): string {
 export function wordList(text: string): string[] {
   return text.trim().split(/\s+/)
 }
+
+/** What the demo model begins with when it tells results. */
+export const finding = 'Here is what I found: '

@@ -14,7 +14,7 @@ import { z } from 'zod'
 const [build, folder, remoteUrl] = process.argv.slice(2)
 const load = (file) => import(pathToFileURL(join(build, file)).href)
 const { defineAgent, parallel } = await load('index.js')
-const { supervisor } = await load('agents/prebuilt/supervisor.js')
+const { supervisor } = await load('agents/prebuilt/index.js')
 const { scriptedModel } = await load('models/index.js')
 const { fromAdk } = await load('adk/index.js')
 const { fromLangGraph } = await load('langgraph/index.js')

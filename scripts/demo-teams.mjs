@@ -1,0 +1,117 @@
+import { defineAgent, defineTool } from 'millrace'
+import { deepAgent, planExecute, supervisor } from 'millrace/prebuilt'
+import { z } from 'zod'
+import { deepDemoModel, inOrder, stepByStep } from './demo-plans.mjs'
+
+/**
+ * The agents that `npm start` serves which are made of others.
+ *
+ * @param {import('millrace/models').Model} model
+ */
+export function createTeamAgents(model) {
+  return [team(model), planner(model), deep(model)]
+}
+
+/** Two agents that others can lead: one knows the weather, one knows rooms and asks before it books one. */
+export function createWorkers(model) {
+  const weather = defineAgent({
+    name: 'weather',
+    description: 'Tells the weather in a city.',
+    instructions: 'Tell the weather, and leave all else to others. Look it up, never guess it.',
+    model,
+    tools: [getWeather],
+  })
+  const hotels = defineAgent({
+    name: 'hotels',
+    description: 'Finds hotel rooms, tells what they cost, and books them.',
+    instructions:
+      'Find and book rooms, and leave all else to others. Do not ask whether you may book: the tool does.',
+    model,
+    tools: [findRooms, bookRoom],
+  })
+  return [weather, hotels]
+}
+
+function team(model) {
+  return supervisor({
+    name: 'team',
+    description: 'Leads two agents: hands over to one after the other, and answers when they have reported.',
+    model,
+    workers: createWorkers(model),
+    examples: ['How is the weather in Oslo, and what does a room cost there?', 'Book a room in Oslo for 2.'],
+  })
+}
+
+function planner(model) {
+  const executor = defineAgent({
+    name: 'executor',
+    description: 'Carries out a step of the plan.',
+    instructions: 'Do not ask whether you may book: the tool does.',
+    model,
+    tools: [getWeather, findRooms, bookRoom],
+  })
+  // The demo model cannot plan: two agents without a model do it in its place.
+  const minds = model.provider === 'demo' ? { planner: stepByStep, replanner: inOrder } : { planner: model }
+  return planExecute({
+    name: 'planner',
+    description: 'Plans first, then carries out one step after the other. The plan is in the shared state.',
+    ...minds,
+    executor,
+    examples: [
+      'First tell me the weather in Oslo, then the weather in Bergen, then find a room in Bergen.',
+      'First find a room in Rome, then book a room in Rome for 2.',
+    ],
+  })
+}
+
+function deep(model) {
+  const researcher = defineAgent({
+    name: 'researcher',
+    description: 'Finds out about a city: its weather and its rooms.',
+    model,
+    tools: [getWeather, findRooms],
+  })
+  return deepAgent({
+    name: 'deep',
+    description:
+      'Works long: keeps a list of steps and files in the shared state, and gives work to other agents.',
+    instructions:
+      'Compare cities. Give each city to a researcher of its own, all at once. Write what you find to a file.',
+    model: model.provider === 'demo' ? deepDemoModel(model) : model,
+    subAgents: [researcher],
+    examples: ['Compare the weather in Oslo and Bergen.', 'Compare the weather in Rome, Paris and Lisbon.'],
+  })
+}
+
+const getWeather = defineTool({
+  name: 'get_weather',
+  description: 'Tells the weather in a city.',
+  input: z.object({ city: z.string() }),
+  // Made up, but always the same for a city.
+  execute: ({ city }) => ({
+    city,
+    temperature: 3 + city.length,
+    sky: ['sun', 'rain', 'clouds'][city.length % 3],
+  }),
+})
+
+const findRooms = defineTool({
+  name: 'find_rooms',
+  description: 'Finds rooms in a city, and what they cost.',
+  input: z.object({ city: z.string() }),
+  execute: ({ city }) => ({ hotel: `Grand ${city}`, cost: 60 + 10 * city.length }),
+})
+
+const bookRoom = defineTool({
+  name: 'book_room',
+  description: 'Books a room in a city. The guest is asked before anything is booked.',
+  input: z.object({ city: z.string(), people: z.number().int() }),
+  async execute({ city, people }, ctx) {
+    const answer = await ctx.interrupt({
+      message: `Book a room for ${people} in ${city}?`,
+      responseSchema: z.object({ approved: z.boolean() }),
+    })
+    const isApproved = answer.status === 'resolved' && answer.payload.approved
+    return isApproved ? 'The room is booked.' : 'Nothing is booked: the guest does not want it.'
+  },
+})

@@ -1,0 +1,5 @@
+export { deepAgent, type DeepAgentOptions } from './deep-agent.js'
+export { planExecute, type PlanExecuteOptions } from './plan-execute.js'
+export type { PlannerOptions, PlannerSource } from './planner.js'
+export type { Plan, PlanStep } from './plan.js'
+export { supervisor, type SupervisorOptions } from './supervisor.js'

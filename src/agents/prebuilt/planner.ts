@@ -1,0 +1,117 @@
+import { MillraceError } from '../../core/errors.js'
+import type { Model } from '../../models/index.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { Agent, Control } from '../agent.js'
+import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
+import { checkAgainst, type Schema } from '../schema.js'
+import { moreInstructions } from './more-instructions.js'
+import { decisionSchema, plannedSchema } from './plan.js'
+
+/** How a planner thinks: a model, and what else a chat agent has. What it answers is not for its owner to choose. */
+export interface PlannerOptions extends Omit<
+  AgentOptions,
+  'name' | 'output' | 'outputKey' | 'subAgents' | 'transferToPeers' | 'maxTransfers' | 'examples'
+> {
+  /** What clients see it under. Default: `planner`, and `replanner` for the one that decides after each step. */
+  readonly name?: string
+}
+
+/** A model, a model with options, or an agent whose result is what is asked for. */
+export type PlannerSource = Model | PlannerOptions | Agent
+
+const planning = [
+  'Make a plan for what the user asks: the steps that are needed, in order, and no others.',
+  'Each is carried out by somebody who sees the plan and the results of the steps before it: say all that they need to know.',
+  'The result of the last one should hold the answer. When there is nothing to do, give no steps.',
+].join(' ')
+
+const replanning = [
+  'You are shown a plan and what came of the steps that are done.',
+  'Respond when that answers what the user asked, or when going on is of no use: what you respond is all that the user gets to read as the answer.',
+  'Else plan: give all the steps that are still to be done, in order. They replace those that are open. Do not repeat what is done.',
+].join(' ')
+
+export function toPlanner(source: PlannerSource): Agent {
+  return toAgent(source, { name: 'planner', guidance: planning, output: plannedSchema })
+}
+
+/** The planner's own way of thinking serves, unless another is given. Throws INVALID_AGENT when there is none. */
+export function toReplanner(planner: PlannerSource, replanner: PlannerSource | undefined): Agent {
+  const role = { name: 'replanner', guidance: replanning, output: decisionSchema }
+  if (replanner) return toAgent(replanner, role)
+  if ('run' in planner) {
+    const message = `The planner '${planner.name}' is an agent, which cannot decide what follows too: give a replanner.`
+    throw new MillraceError('INVALID_AGENT', message)
+  }
+  if ('stream' in planner) return toAgent(planner, role)
+  const { name: _planners, ...options } = planner
+  return toAgent(options, role)
+}
+
+interface Role {
+  readonly name: string
+  readonly guidance: string
+  readonly output: Schema
+}
+
+function toAgent(source: PlannerSource, { name, guidance, output }: Role): Agent {
+  if ('run' in source) return source
+  const options = 'stream' in source ? { model: source } : source
+  const instructions = moreInstructions(options.instructions, guidance)
+  return defineAgent({ name, ...options, instructions, output })
+}
+
+/** The result of a planner. Throws AGENT_ERROR when it is something else than was asked for. */
+export async function resultOf<Output>(
+  control: Extract<Control, { type: 'done' }>,
+  schema: Schema<Output>,
+  { name }: Agent,
+): Promise<Output> {
+  const checked = await checkAgainst(schema, control.result)
+  if (checked.ok) return checked.value
+  const issues = checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  throw new MillraceError(
+    'AGENT_ERROR',
+    `The result of agent '${name}' is not what a plan is made of: ${issues}`,
+  )
+}
+
+/** Leaves out what a planner writes: it is JSON for the plan, and not for people. Its thoughts and calls stay. */
+export async function* withoutText(
+  source: AsyncGenerator<AgentEvent, Control>,
+): AsyncGenerator<AgentEvent, Control> {
+  const isHidden = createHiding()
+  try {
+    for (;;) {
+      const step = await source.next()
+      if (step.done === true) return step.value
+      if (!isHidden(step.value)) yield step.value
+    }
+  } finally {
+    await source.return({ type: 'cancelled' })
+  }
+}
+
+function createHiding(): (event: AgentEvent) => boolean {
+  /** Messages that are there because they hold calls: that they are taken back must be known. */
+  const shown = new Set<string>()
+  const open = new Set<string>()
+  let own: string | undefined
+  return (event) => {
+    if (event.type === 'SUBAGENT_STARTED') own ??= event.subagentRunId
+    if (event.type === 'TOOL_CALL_START') shown.add(event.parentMessageId ?? '')
+    if (!('subagentRunId' in event) || event.subagentRunId !== own) return false
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CHUNK':
+      case 'TEXT_MESSAGE_CONTENT':
+        return true
+      case 'TEXT_MESSAGE_START':
+        if (shown.has(event.messageId)) open.add(event.messageId)
+        return !open.has(event.messageId)
+      case 'TEXT_MESSAGE_END':
+        return !open.delete(event.messageId)
+      default:
+        return false
+    }
+  }
+}
