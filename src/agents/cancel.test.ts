@@ -352,3 +352,22 @@ test('a run cancelled in the midst of text gives the model that text as its own'
   await client.say('Go on.')
   expect(model.requests[1]?.messages.map(({ content }) => content)).toEqual(['Go.', 'Half of ', 'Go on.'])
 })
+
+test('a run that starts afresh after a cancelled one has none of its values', async () => {
+  const begun = deferred()
+  const seen: unknown[] = []
+  const keep = toolOf('keep', ({ values, signal }) => {
+    seen.push(values.get('kept'))
+    values.set('kept', true)
+    begun.resolve()
+    return seen.length === 1 ? aborted(signal) : 'done'
+  })
+  const { running, ended } = start([[call('c1', 'keep')]], [keep])
+  await begun.promise
+  running.cancel()
+  const { type, checkpoint } = await ended()
+  expect([type, checkpoint?.values]).toEqual(['cancelled', { kept: true }])
+  const { model, ended: over } = start([[call('c2', 'keep')], 'Done.'], [keep], { checkpoint })
+  expect(await over()).toMatchObject({ type: 'completed', text: 'Done.' })
+  expect([seen, model.requests.length]).toEqual([[undefined, undefined], 2])
+})

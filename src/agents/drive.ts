@@ -4,6 +4,7 @@ import type { AgentEvent } from '../protocol/index.js'
 import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
 import type { Control, Identity, RunContext } from './agent.js'
 import { createCallIds } from './call-ids.js'
+import type { Checkpoint } from './checkpoint.js'
 import { afterWork, type WorkEnd } from './asker.js'
 import { createPlace, rootAddress, type AgentPlace, type RunScope } from './context.js'
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
@@ -39,7 +40,8 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
   })
   if (plan.type === 'nothing') return complete(run, { type: 'done' })
   if (plan.type === 'ask-again') return ask(run, plan.checkpoint)
-  const scope = scopeOf(run, plan.resumption)
+  const before = plan.type === 'continue' ? checkpoint?.values : undefined
+  const scope = scopeOf(run, plan.resumption, before)
   run.scope = scope
   run.isAnswering = plan.resumption.points.length > 0
   const { ctx, asker } = placeOf(run, scope)
@@ -127,8 +129,9 @@ function writeState(
 }
 
 function scopeOf(
-  { input, options, checkpoint, messages, state, stream, usage, shouldStop }: ActiveRun,
+  { input, options, messages, state, stream, usage, shouldStop }: ActiveRun,
   resumption: Resumption,
+  valuesBefore: Checkpoint['values'] = {},
 ): RunScope {
   return {
     identity: options.identity ?? localUser,
@@ -136,7 +139,7 @@ function scopeOf(
     runId: input.runId,
     context: input.context,
     forwardedProps: input.forwardedProps,
-    values: new Map(Object.entries({ ...checkpoint?.values, ...options.values })),
+    values: new Map(Object.entries({ ...valuesBefore, ...options.values })),
     state,
     resumption,
     held: () => stream.held.messages,

@@ -59,6 +59,17 @@ export { asking, isAnswered, withAnswers, type QuestionFrame } from './questions
 export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
 export { withRetry, type WithRetryOptions } from './with-retry.js'
 export { transferAfter } from './transfer/transfer-after.js'
+export {
+  createTurnLoop,
+  type PushMode,
+  type PushOptions,
+  type StopOptions,
+  type TurnLoop,
+  type TurnLoopOptions,
+  type TurnLoopStatus,
+} from './turn-loop/turn-loop.js'
+export type { Pushed } from './turn-loop/pushed.js'
+export type { SavedTurnLoop } from './turn-loop/saved.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

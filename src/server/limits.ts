@@ -22,6 +22,8 @@ export interface Limits {
   readonly toolTimeoutMs: number
   /** How long to wait for a busy thread with `whenBusy: 'wait'`, in milliseconds. Default 30 s. */
   readonly waitMs: number
+  /** How long a run may take to come to where `whenBusy: 'preempt'` stops it, in milliseconds. Default 10 s. */
+  readonly preemptMs: number
   /** Events that are kept at hand for clients that are slow; those further behind read the log. Default 1 MiB. */
   readonly bufferBytes: number
   /** A client that takes nothing for so long is dropped and may reconnect. The run goes on. Default 30 s. */
@@ -44,6 +46,7 @@ export const defaultLimits: Limits = {
   runTimeoutMs: 600_000,
   toolTimeoutMs: 300_000,
   waitMs: 30_000,
+  preemptMs: 10_000,
   bufferBytes: 1024 * 1024,
   stallMs: 30_000,
   heartbeatMs: 15_000,

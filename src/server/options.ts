@@ -30,8 +30,11 @@ export interface ServerOptions {
   readonly basePath?: string
   /** Origins whose pages may call this server. Default: none. */
   readonly cors?: { readonly origins: readonly string[] | '*' }
-  /** What a second run on a busy thread gets: a refusal (default), its turn when the first is over, or the thread at once. */
-  readonly whenBusy?: 'reject' | 'wait' | 'cancel-previous'
+  /**
+   * What a second run on a busy thread gets: a refusal (default), its turn when the first is over, its turn when the tools of
+   * the first have run (`preempt`), or the thread at once.
+   */
+  readonly whenBusy?: 'reject' | 'wait' | 'preempt' | 'cancel-previous'
   /** What becomes of a run when the client that started it goes away. Default: it goes on. */
   readonly onDisconnect?: 'continue' | 'cancel'
   /**

@@ -16,6 +16,8 @@ export interface LiveRun {
   readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
   /** Stops it. Cancelled when there is no reason; else failed, with that. */
   stop(reason?: Error): void
+  /** Asks it to stop when the tools at work have run. Stopped at once when that takes longer than `timeoutMs`. */
+  stopAfterTools(timeoutMs: number): void
   /** Resolves when it is over, committed, and its thread is free again. Never rejects. */
   readonly done: Promise<void>
 }

@@ -14,7 +14,7 @@ function runOn(key: ThreadKey): LiveRun {
   return {
     ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
     start: { messages: [], state: {} },
-    ...{ stop: () => undefined, done: Promise.resolve() },
+    ...{ stop: () => undefined, stopAfterTools: () => undefined, done: Promise.resolve() },
   }
 }
 

@@ -1,4 +1,11 @@
-import { startRun, type Agent, type CheckpointStore, type Outcome, type RunSink } from '../../agents/index.js'
+import {
+  startRun,
+  type Agent,
+  type CheckpointStore,
+  type Outcome,
+  type RunSink,
+  type StartedRun,
+} from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent, RunInput } from '../../protocol/index.js'
 import type { Lease, LogEntry } from '../../threads/store.js'
@@ -54,6 +61,7 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
   readonly #order: RunOrder
   readonly #info: RunInfo
   readonly #sender: Sender
+  #started: StartedRun | undefined
   #saved: SavedCheckpoint | undefined
   #ended: RunEnding | undefined
 
@@ -74,6 +82,10 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
 
   stop(reason?: Error): void {
     this.#order.controller.abort(reason)
+  }
+
+  stopAfterTools(timeoutMs: number): void {
+    this.#started?.cancel({ at: 'tools', timeoutMs })
   }
 
   load(): Promise<unknown> {
@@ -107,7 +119,7 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
       onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
     })
     const stopTimer = limitTime(this.#order)
-    const { result } = startRun(
+    this.#started = startRun(
       hookedAgent(agent, { server, info: this.#info }),
       { threadId, runId, parentRunId, messages, state, tools, context, forwardedProps, resume },
       {
@@ -124,7 +136,7 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
         sink: this,
       },
     )
-    return result.then((outcome) => {
+    return this.#started.result.then((outcome) => {
       stopRenewing()
       stopTimer()
       span.end({ status: outcome.type, ...this.#ended, usage: outcome.usage })

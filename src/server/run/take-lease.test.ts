@@ -39,6 +39,10 @@ async function atWork({ store, registry }: ServerContext) {
       stops.push(reason)
       void finish()
     },
+    stopAfterTools(timeoutMs) {
+      stops.push(timeoutMs)
+      void finish()
+    },
     done: done.promise,
   }
   registry.add(run)
@@ -137,6 +141,13 @@ test('where a new run has the right of way, the one before it is stopped', async
   const { stops } = await atWork(server)
   expect(await take()).toMatchObject({ key })
   expect(stops).toEqual([undefined])
+})
+
+test('where a new run preempts the one before it, that is asked to stop after its tools', async () => {
+  const { server, take } = rig('preempt')
+  const { stops } = await atWork(server)
+  expect(await take()).toMatchObject({ key })
+  expect(stops).toEqual([server.limits.preemptMs])
 })
 
 test('who waits is told when the server shuts down, and gets nothing', async () => {

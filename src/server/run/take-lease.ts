@@ -54,10 +54,11 @@ interface Patience {
 
 /** Resolves when the thread may be free: the run is known here, or somewhere else and has to be asked for. */
 async function freed(server: ServerContext, key: ThreadKey, { signal, timeoutMs }: Patience): Promise<void> {
-  const { registry, clock, whenBusy } = server
+  const { registry, clock, limits, whenBusy } = server
   const other = registry.get(key)
   if (!other) return delay(Math.min(pollMs, timeoutMs), { clock, signal })
   if (whenBusy === 'cancel-previous') other.stop()
+  else if (whenBusy === 'preempt') other.stopAfterTools(limits.preemptMs)
   const over = new AbortController()
   const wait = AbortSignal.any([over.signal, signal])
   try {
