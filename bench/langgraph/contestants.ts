@@ -7,6 +7,7 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/l
 import { run } from 'millrace'
 import { fromLangGraph } from 'millrace/langgraph'
 import { createSseEncoder } from 'millrace/protocol'
+import { runOfficial } from './official.js'
 
 const batch = 64
 
@@ -91,6 +92,12 @@ const streamEvents: Contestant = () => {
   }
 }
 
+/** The adapter of the AG-UI project. It wants a LangGraph server; here it gets one that costs nothing. */
+const official: Contestant = () => {
+  const graph = newGraph()
+  return () => runOfficial(graph)
+}
+
 type Take = (event: Parameters<ReturnType<typeof createSseEncoder>>[0]) => void
 
 /** Through `fromLangGraph`, with something done to each event. */
@@ -131,4 +138,5 @@ export const contestants = {
   v2: { name: 'bare streamEvents v2', prepare: streamEvents },
   ours: { name: 'run(fromLangGraph())', prepare: millrace(() => () => undefined) },
   bytes: { name: '... to SSE bytes', prepare: millrace(toBytes) },
+  official: { name: '@ag-ui/langgraph', prepare: official },
 } as const

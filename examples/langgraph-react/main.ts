@@ -4,11 +4,11 @@ import { HttpAgent } from '@ag-ui/client'
 import { tool } from '@langchain/core/tools'
 import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
-import { fromLangGraph } from 'millrace/langgraph'
+import { fromLangGraph, toChatModel } from 'millrace/langgraph'
+import { demoModel } from 'millrace/models'
 import { serve } from 'millrace/node'
 import { createServer } from 'millrace/server'
 import { z } from 'zod'
-import { demoChatModel } from '../demo-chat-model.js'
 
 const weather = tool(({ city }) => ({ city, temperature: 7, sky: 'rain' }), {
   name: 'get_weather',
@@ -17,7 +17,7 @@ const weather = tool(({ city }) => ({ city, temperature: 7, sky: 'rain' }), {
 })
 
 // Any chat model of LangChain. This one needs no key.
-const model = demoChatModel().bindTools([weather])
+const model = toChatModel(demoModel({ paceMs: 0 })).bindTools([weather])
 
 const graph = new StateGraph(MessagesAnnotation)
   .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { AIMessage } from '@langchain/core/messages'
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { run } from 'millrace'
-import { fromLangGraph } from 'millrace/langgraph'
-import { demoChatModel } from '../demo-chat-model.js'
+import { fromLangGraph, toChatModel } from 'millrace/langgraph'
+import { demoModel } from 'millrace/models'
 
-const model = demoChatModel()
+const model = toChatModel(demoModel({ paceMs: 0 }))
 
 /** An agent that is a graph of its own. */
 function expert(name: string) {

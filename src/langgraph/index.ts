@@ -10,6 +10,7 @@ export {
 } from './emit.js'
 export { fromLangGraph } from './from-langgraph.js'
 export type { GraphEvent, GraphInterruption } from './graph-event.js'
+export { toChatModel, type ChatModel } from './models/chat-model.js'
 export type { LangGraphOptions, PerRun } from './options.js'
 export type { ServableGraph } from './setup.js'
 export { clientTools, type ClientToolsOptions } from './tools/client-tools.js'

@@ -12,31 +12,22 @@ export interface Running {
   readonly config: RunnableConfig
 }
 
-export interface Streaming extends Running {
-  readonly translator: Translator
-  /** Whether the graph has taken the input. */
-  readonly attempt: { hasBegun: boolean }
-}
-
-/** What a graph does with one input. Gives whether it has stopped to ask. */
-export async function* streamGraph(
+/** What happens in a graph that is given something. */
+export function streamGraph(
   graph: ServableGraph,
   ctx: RunContext,
-  { input, config, translator, attempt }: Streaming,
-): AsyncGenerator<AgentEvent, boolean> {
-  let hasStopped = false
-  const { signal, graceMs, clock, report, native } = ctx
-  const source = graphEvents(graph, { input, config: { ...config }, signal, graceMs, clock, report })
-  for await (const event of source) {
-    if (event.type === 'node-start') attempt.hasBegun = true
-    if (event.type === 'interrupts') hasStopped = true
-    for (const shown of native ? await seen(native, event, translator) : translator.translate(event))
-      yield shown
-  }
-  return hasStopped
+  { input, config }: Running,
+): AsyncGenerator<GraphEvent, void> {
+  const { signal, graceMs, clock, report } = ctx
+  return graphEvents(graph, { input, config: { ...config }, signal, graceMs, clock, report })
 }
 
-async function seen(native: NativeEvents, event: GraphEvent, translator: Translator): Promise<AgentEvent[]> {
+/** What clients see of an event when hooks have a hand in it. */
+export async function seen(
+  native: NativeEvents,
+  event: GraphEvent,
+  translator: Translator,
+): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
   for (const changed of (await native.change?.(event)) ?? [event]) {
     const own = await native.translate?.(changed)

@@ -21,7 +21,7 @@ import { messagesOf, stateOf } from '../../src/adk/session/history.js'
 import { planSession } from '../../src/adk/session/plan-session.js'
 import { openRunSession } from '../../src/adk/session/run-session.js'
 import { safeSessions } from '../../src/adk/session/safe-service.js'
-import { startPostgres, type Postgres } from '../support/adk/postgres.js'
+import { startPostgres, type Postgres } from '../support/postgres.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 
 setLogLevel(LogLevel.ERROR)

@@ -1,5 +1,6 @@
+import type { AIMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
-import { MessagesAnnotation, START, StateGraph, type BaseCheckpointSaver } from '@langchain/langgraph'
+import { MessagesAnnotation, Send, START, StateGraph, type BaseCheckpointSaver } from '@langchain/langgraph'
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
@@ -50,6 +51,19 @@ const kinds: Readonly<Record<string, MakeGraph>> = {
       )
       .addEdge(START, 'agent')
       .addConditionalEdges('agent', toolsCondition)
+      .addEdge('tools', 'agent')
+      .compile({ checkpointer }),
+  'a graph that sends each call to the tools by itself': (model, checkpointer) =>
+    new StateGraph(MessagesAnnotation)
+      .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addNode('tools', (state, config) =>
+        new ToolNode([look, ...getClientTools(config)]).invoke(state, config),
+      )
+      .addEdge(START, 'agent')
+      .addConditionalEdges('agent', ({ messages }) => {
+        const { tool_calls: calls = [] } = messages.at(-1) as AIMessage
+        return calls.map((call) => new Send('tools', { messages, lg_tool_call: call }))
+      })
       .addEdge('tools', 'agent')
       .compile({ checkpointer }),
 }

@@ -89,6 +89,54 @@ it('it is gone on with by a client that knows nothing of it', async () => {
   expect(linesOf(talk.client.messages)[0]).toBe('user: Look')
 })
 
+it('what was said elsewhere meanwhile stays, and the client gets it, each in its place', async () => {
+  const { model, served, sayElsewhere } = await serveShared([['Found.'], ['There.'], ['Yes.'], ['Bye.']])
+  const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
+  await talk.say('Look')
+  await sayElsewhere('Meanwhile')
+  expect(textIn(await talk.say('And?'))).toBe('Yes.')
+  const lines = ['user: Look', 'assistant: Found.', 'user: Meanwhile', 'assistant: There.', 'user: And?']
+  expect(asked(model.calls[2])).toEqual(
+    lines.map((line) => line.replace('user:', 'human:').replace('assistant:', 'ai:')),
+  )
+  expect(linesOf(await historyOf(served, 'made-elsewhere', ann))).toEqual([...lines, 'assistant: Yes.'])
+  expect(linesOf(talk.client.messages)).toEqual([...lines, 'assistant: Yes.'])
+  await talk.say('Bye')
+  expect(model.calls[3]).toHaveLength(7)
+})
+
+it('messages that were added to the state elsewhere stay', async () => {
+  const { model, served, graph, config } = await serveShared([['Found.'], ['Yes.']])
+  const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
+  await talk.say('Look')
+  await graph.updateState(config, { messages: [{ role: 'assistant', content: 'By the way.' }] })
+  await graph.updateState(config, { notes: ['seen'] })
+  await talk.say('And?')
+  expect(asked(model.calls[1])).toEqual(['human: Look', 'ai: Found.', 'ai: By the way.', 'human: And?'])
+})
+
+it('a client that changes what was before that leaves it behind', async () => {
+  const { model, served, sayElsewhere } = await serveShared([['Found.'], ['There.'], ['Yes.']])
+  const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
+  await talk.say('Look')
+  await sayElsewhere('Meanwhile')
+  const [first] = talk.client.messages
+  talk.client.setMessages([{ id: first?.id ?? '', role: 'user', content: 'Other' }])
+  await talk.send()
+  expect(asked(model.calls[2])).toEqual(['human: Other'])
+})
+
+it('what a run has left behind that was cancelled, or failed, is its own: an edit takes its place', async () => {
+  const { model, served } = await serveShared([['Found.'], [new Error('broken')], ['Yes.']])
+  const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
+  await talk.say('Look')
+  const before = [...talk.client.messages]
+  await talk.say('Wrong').catch(() => undefined)
+  talk.client.setMessages(before)
+  await talk.say('Right')
+  expect(asked(model.calls[2])).toEqual(['human: Look', 'ai: Found.', 'human: Right'])
+})
+
 it('what is deleted is deleted from the checkpointer', async () => {
   const { served, graph, config } = await serveShared([['Found.'], ['Anew.']])
   const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })

@@ -13,9 +13,10 @@ import {
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startPostgres, type Postgres } from '../../../test/support/adk/postgres.js'
+import { startPostgres, type Postgres } from '../../../test/support/postgres.js'
 import { openInterrupts } from '../ask/open-interrupts.js'
-import { deleteThread, savedState, storedMessages, writeState } from './checkpoints.js'
+import { deleteThread, messagesOf, savedState, writeState } from './checkpoints.js'
+import { markKnown, unseenMessages } from './marks.js'
 import { prepareInput } from './prepare-input.js'
 import { toAgui } from './to-agui.js'
 
@@ -79,7 +80,7 @@ const user = (id: string, content = id): Message => ({ id, role: 'user', content
 /** A thread, and a graph that runs on it as the agent does. */
 function converse({ graph, seen }: ReturnType<typeof build>, threadId = 't') {
   const config = { configurable: { thread_id: threadId } }
-  const thread = async (): Promise<Message[]> => toAgui(await storedMessages(graph, config))
+  const thread = async (): Promise<Message[]> => toAgui(messagesOf(await savedState(graph, config)))
   const run = async (messages: Message[]): Promise<void> => {
     const prepared = await prepareInput(graph, config, { messages })
     if (prepared.type === 'wait') throw new Error('It waits.')
@@ -96,7 +97,7 @@ describe.each(Object.keys(savers))('with the %s saver', (name) => {
 
   it('remembers a thread until it is forgotten', async () => {
     const { graph, config, thread, say } = await make()
-    expect(await storedMessages(graph, config)).toEqual([])
+    expect(await thread()).toEqual([])
     expect(await savedState(graph, config)).toBeUndefined()
     await say(user('u1', 'Hello'))
     await say(user('u2', 'Again'))
@@ -125,6 +126,25 @@ describe.each(Object.keys(savers))('with the %s saver', (name) => {
     await run((await thread()).slice(0, 1))
     expect(seen).toEqual([['u1'], ['u1']])
     expect(ids(await thread())).toEqual(['u1', 'a2'])
+  })
+
+  it('knows what clients have never seen, from what they have cut off', async () => {
+    const { graph, config, say, run, seen } = await make()
+    await say(user('u1'))
+    // The graph keeps `a1` for itself.
+    await markKnown(graph, config, { told: new Set(['u1']) })
+    expect(await unseenMessages(graph, config)).toEqual({ own: new Set(['a1']), foreign: new Set() })
+    await run([user('u1'), user('u2')])
+    expect(seen.at(-1)).toEqual(['u1', 'u1!', 'u2'])
+    expect(await unseenMessages(graph, config)).toEqual({
+      own: new Set(['a1']),
+      foreign: new Set(['u2', 'a2']),
+    })
+    await markKnown(graph, config, { told: new Set(['u1', 'a1', 'u2', 'a2']) })
+    await graph.updateState(config, { log: ['elsewhere'] }, 'left')
+    expect(await unseenMessages(graph, config)).toEqual({ own: new Set(), foreign: new Set() })
+    await run([user('u1'), user('u3')])
+    expect(seen.at(-1)).toEqual(['u1', 'u3'])
   })
 
   it('follows its own past, not the branches that were given up', async () => {
@@ -171,7 +191,7 @@ describe.each(Object.keys(savers))('with the %s saver', (name) => {
 
 it('gives a graph without a memory the whole thread', async () => {
   const { graph, config, run, seen } = converse(build())
-  expect(await storedMessages(graph, config)).toBeUndefined()
+  expect(await savedState(graph, config)).toBeUndefined()
   await run([user('u1'), { id: 'a1', role: 'assistant', content: 'Hi' }, user('u2')])
   expect(seen).toEqual([['u1', 'Hi', 'u2']])
   expect(await writeState(graph, config, { city: 'Bern' })).toBe(true)
@@ -185,7 +205,7 @@ it('begins anew with the thread when the past is gone', async () => {
   const moved = { configurable: { thread_id: 'moved' } }
   await graph.updateState(
     moved,
-    { messages: (await storedMessages(graph, config)) as BaseMessage[] },
+    { messages: messagesOf(await savedState(graph, config)) as BaseMessage[] },
     '__start__',
   )
   const other = converse({ graph, seen: [] }, 'moved')

@@ -16,17 +16,8 @@ export async function savedState(
   return snapshot.metadata === undefined ? undefined : snapshot
 }
 
-/** The messages in the newest checkpoint: none when the thread is new, undefined when the graph remembers nothing. */
-export async function storedMessages(
-  graph: MemoryGraph,
-  config: RunnableConfig,
-  key = 'messages',
-): Promise<readonly unknown[] | undefined> {
-  if (!checkpointerOf(graph)) return undefined
-  return messagesOf(await savedState(graph, config), key)
-}
-
-function messagesOf(snapshot: StateSnapshot | undefined, key: string): readonly unknown[] {
+/** The messages in a checkpoint. */
+export function messagesOf(snapshot: StateSnapshot | undefined, key = 'messages'): readonly unknown[] {
   const values: unknown = snapshot?.values
   const messages = isRecord(values) ? values[key] : undefined
   return Array.isArray(messages) ? messages : []

@@ -23,6 +23,13 @@ export interface PlanOptions {
   readonly messages: readonly Message[]
   /** The messages in the checkpoint. Undefined when the graph has no memory of its own. */
   readonly stored: unknown
+  /** Messages of the checkpoint that clients have never seen, by id: that the thread lacks them means nothing. */
+  readonly isUnseen?: (id: string) => boolean
+  /**
+   * Messages of the thread that the graph was never given, by id, though it has later ones: others have said them while
+   * it was at work. Default: none, so what it lacks it has removed.
+   */
+  readonly isUnheard?: (id: string) => boolean
   /** The tools of the client. A call of any other that has no result will never get one. Default: all are its. */
   readonly isClientTool?: (name: string) => boolean
 }
@@ -32,14 +39,20 @@ export interface PlanOptions {
  * also what another process has added meanwhile. What the graph itself has removed before that (a summary of it, for
  * example) is not brought back. Results are known by their call, all else by its id.
  */
-export function planInput({ messages, stored, isClientTool = () => true }: PlanOptions): InputPlan {
+export function planInput({
+  messages,
+  stored,
+  isUnseen = () => false,
+  isUnheard = () => false,
+  isClientTool = () => true,
+}: PlanOptions): InputPlan {
   const thread = spokenOf(messages)
   if (stored === undefined) return { type: 'input', messages: arrange(thread.map(({ message }) => message)) }
   const kept = entriesOf(stored)
-  const cut = firstLost(thread, kept)
+  const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
-  if (lost) return { type: 'fork', before: lost.id, messages: news(thread, kept.slice(0, cut)) }
-  const fresh = news(thread, kept)
+  if (lost) return { type: 'fork', before: lost.id, messages: news(thread, kept.slice(0, cut), isUnheard) }
+  const fresh = news(thread, kept, isUnheard)
   if (fresh.length === 0) return { type: 'continue' }
   return waiting(kept, fresh, isClientTool)
 }
@@ -73,11 +86,16 @@ function entry(id: string, message: BaseMessage): Entry {
  * The first message of the graph that the thread does not have any more, or has with other words. Past the last one that
  * both have, anything counts; before it only what people and models have said: a graph may have notes of its own there.
  */
-function firstLost(thread: readonly Entry[], kept: readonly Entry[]): number {
+function firstLost(
+  thread: readonly Entry[],
+  kept: readonly Entry[],
+  isUnseen: (id: string) => boolean,
+): number {
   const byKey = new Map(thread.map((one) => [one.key, one]))
   const lastShared = kept.findLastIndex(({ key }) => byKey.has(key))
-  return kept.findIndex(({ key, shown }, index) => {
+  return kept.findIndex(({ id, key, shown }, index) => {
     const now = byKey.get(key)
+    if (!now && isUnseen(id)) return false
     if (now) return shown?.role === 'user' && !isEqual(contentOf(now.shown), contentOf(asSent(shown)))
     if (shown?.role === 'user' || shown?.role === 'assistant') return true
     return shown?.role === 'tool' && index > lastShared
@@ -93,16 +111,20 @@ function contentOf(shown: Message | undefined): unknown {
   return shown?.role === 'user' ? shown.content : undefined
 }
 
-function news(thread: readonly Entry[], kept: readonly Entry[]): BaseMessage[] {
+function news(
+  thread: readonly Entry[],
+  kept: readonly Entry[],
+  isUnheard: (id: string) => boolean,
+): BaseMessage[] {
   const byKey = new Map(kept.map((one) => [one.key, one]))
   const lastShared = thread.findLastIndex(({ key }) => byKey.has(key))
   const changed = thread.flatMap((one) => replacement(one, byKey.get(one.key)))
   const open = new Set(openCalls(kept))
-  const added = thread.filter(
-    ({ key, message }, index) =>
-      !byKey.has(key) &&
-      (index > lastShared || (ToolMessage.isInstance(message) && open.has(message.tool_call_id))),
-  )
+  const added = thread.filter(({ id, key, message }, index) => {
+    if (byKey.has(key)) return false
+    if (index > lastShared) return true
+    return ToolMessage.isInstance(message) ? open.has(message.tool_call_id) : isUnheard(id)
+  })
   if (added.length === 0) return changed
   const before = kept.map(({ message }) => message)
   const whole = arrange([...before, ...added.map(({ message }) => message)])

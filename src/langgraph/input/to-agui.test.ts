@@ -45,6 +45,14 @@ describe('toAgui', () => {
     expect(reasoning).toEqual({ id, role: 'reasoning', content: 'Hm' })
   })
 
+  it('keeps the name of an agent, but not that of the node of one without a name', () => {
+    const said = (name: string) => new AIMessage({ id: 'a', content: 'Hi', name })
+    expect(toAgui([said('researcher'), said('model')])).toEqual([
+      { id: 'a', role: 'assistant', content: 'Hi', name: 'researcher' },
+      { id: 'a', role: 'assistant', content: 'Hi' },
+    ])
+  })
+
   it('keeps calls with arguments that are no JSON, and makes up ids that are missing', () => {
     const invalid = { type: 'invalid_tool_call' as const, name: 'look', args: '{"q":' }
     const message = new AIMessage({ id: 'a', content: '', invalid_tool_calls: [invalid] })

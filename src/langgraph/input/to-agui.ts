@@ -20,6 +20,9 @@ export function resultId(toolCallId: string): string {
   return `${toolCallId}:result`
 }
 
+/** What `createAgent` calls the author of its messages when nobody has named the agent: its node. */
+const unnamedAgent = 'model'
+
 /**
  * Messages of a graph's state as a conversation of AG-UI: messages of LangChain, and what LangChain takes for one, such
  * as `{ role, content }`. Reasoning comes before its message. Orders to remove messages, and what is no message, are left
@@ -41,9 +44,12 @@ export function readMessages(value: unknown): GraphMessage[] {
   return value.flatMap((entry: unknown, index): GraphMessage[] => {
     const message = coerced(entry)
     if (!message || message.type === 'remove') return []
-    const made = `lg-${stableHash(`${index}\n${message.type}\n${textOf(message.content)}`)}`
-    return [{ message, id: message.id ?? made }]
+    return [{ message, id: message.id ?? madeUpId(message, index) }]
   })
+}
+
+function madeUpId({ type, content }: BaseMessage, index: number): string {
+  return `lg-${stableHash(`${index}\n${type}\n${textOf(content)}`)}`
 }
 
 function coerced(entry: unknown): BaseMessage | undefined {
@@ -96,7 +102,7 @@ function assistant(message: AIMessage, id: string): AssistantMessage {
   return {
     id,
     role: 'assistant',
-    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.name === undefined || message.name === unnamedAgent ? {} : { name: message.name }),
     ...(content === '' && toolCalls.length > 0 ? {} : { content }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
     ...(metadata ? { metadata } : {}),

@@ -14,7 +14,7 @@ interface LangChainCalls {
 /** Where arguments stand that are no JSON object, of a call that has an answer: providers insist on the call then. */
 const rawKey = '__raw_arguments__'
 /** Where Google's client looks for the signatures of calls. */
-const signaturesKey = '__gemini_function_call_thought_signatures__'
+export const signaturesKey = '__gemini_function_call_thought_signatures__'
 
 /** Calls as LangChain has them. `isAnswered` tells whether the thread has a result for a call. */
 export function toLangChainCalls(

@@ -1,11 +1,11 @@
 import { linkAbort } from '../../core/abort.js'
-import { withStop, type ClosingOptions } from '../../core/closing.js'
+import type { ClosingOptions } from '../../core/closing.js'
 import { systemClock } from '../../core/clock.js'
 import type { GraphEvent } from '../graph-event.js'
 import { createChunkReader } from './chunks.js'
 import { outsideOfGraphs } from './current-run.js'
 import { GraphHandler } from './handler.js'
-import { createLine, type Line } from './line.js'
+import { createLine, type Line, type Step } from './line.js'
 import { streamConfig } from './stream-config.js'
 
 /** What is needed of a compiled graph, an entrypoint or an agent of `langchain`. */
@@ -38,31 +38,7 @@ export function graphEvents(
   graph: StreamableGraph,
   options: GraphSourceOptions,
 ): AsyncGenerator<GraphEvent, void> {
-  const stop = new AbortController()
-  return withStop(read(graph, options, stop), () => {
-    stop.abort(new DOMException('The stream was closed.', 'AbortError'))
-  })
-}
-
-async function* read(
-  graph: StreamableGraph,
-  options: GraphSourceOptions,
-  stop: AbortController,
-): AsyncGenerator<GraphEvent, void> {
-  const releases = signalsOf(options).map((parent) => linkAbort(parent, stop))
-  const line = createLine(options.capacity ?? 256, stop.signal)
-  let work: Promise<Ending> | undefined
-  let ending: Ending | undefined
-  try {
-    stop.signal.throwIfAborted()
-    work = outsideOfGraphs(() => run(graph, line, options))
-    for await (const event of line.events) yield event
-  } finally {
-    ending = work && (await settled(work, options))
-    for (const release of releases) release()
-  }
-  stop.signal.throwIfAborted()
-  if (ending && 'error' in ending) throw ending.error
+  return new GraphStream(graph, options)
 }
 
 /** How a graph has ended. */
@@ -70,27 +46,114 @@ interface Ending {
   readonly error?: unknown
 }
 
-/** Runs the graph to its end, whatever that is. Never rejects. */
-async function run(
-  graph: StreamableGraph,
-  { put, close, signal }: Line,
-  { input, config, report }: GraphSourceOptions,
-): Promise<Ending> {
-  const handler = new GraphHandler({ put, report })
-  try {
-    const toEvent = createChunkReader()
-    const chunks = await graph.stream(input as never, streamConfig({ config, handler, signal }) as never)
-    for await (const chunk of chunks) {
-      const event = toEvent(chunk)
-      if (event) await put(event)
+const done: Step = { done: true, value: undefined }
+
+class GraphStream implements AsyncGenerator<GraphEvent, void> {
+  readonly #graph: StreamableGraph
+  readonly #options: GraphSourceOptions
+  readonly #line: Line
+  /** Tells that nobody reads on. */
+  readonly #stop = new AbortController()
+  /** What stops the graph. */
+  readonly #halt = new AbortController()
+  #halted: Promise<void> | undefined
+  #releases: readonly (() => void)[] | undefined
+  #work: Promise<Ending> | undefined
+  #over: Promise<Ending | undefined> | undefined
+  #isTold = false
+
+  constructor(graph: StreamableGraph, options: GraphSourceOptions) {
+    this.#graph = graph
+    this.#options = options
+    this.#line = createLine({ capacity: options.capacity ?? 256, end: () => this.#end() })
+  }
+
+  next(): Promise<Step> {
+    if (!this.#releases) this.#start()
+    return this.#line.next()
+  }
+
+  async return(): Promise<Step> {
+    this.#releases ??= []
+    this.#stop.abort(new DOMException('The stream was closed.', 'AbortError'))
+    this.#line.drop()
+    await this.#settle()
+    this.#isTold = true
+    return done
+  }
+
+  async throw(error: unknown): Promise<never> {
+    await this.return()
+    throw error
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #start(): void {
+    const { signal } = this.#stop
+    signal.addEventListener('abort', () => this.#abort(), { once: true })
+    this.#releases = signalsOf(this.#options).map((parent) => linkAbort(parent, this.#stop))
+    if (!signal.aborted) this.#work = outsideOfGraphs(() => this.#run())
+  }
+
+  /**
+   * Whoever puts an event waits until the graph knows. Not at once: a graph that is aborted just when it hands out a
+   * chunk never tells when it has stopped. It does that within a turn of the event loop.
+   */
+  #abort(): void {
+    this.#halted = new Promise((resolve) => {
+      setImmediate(() => {
+        this.#halt.abort(this.#stop.signal.reason)
+        resolve()
+      })
+    })
+    this.#line.drop()
+  }
+
+  /** Runs the graph to its end, whatever that is. Never rejects. */
+  async #run(): Promise<Ending> {
+    const { input, config, report } = this.#options
+    const { signal } = this.#halt
+    const put = (event: GraphEvent): Promise<void> | undefined => this.#halted ?? this.#line.put(event)
+    const handler = new GraphHandler({ put, report })
+    try {
+      const toEvent = createChunkReader()
+      const given = streamConfig({ config, handler, signal })
+      for await (const chunk of await this.#graph.stream(input as never, given as never)) {
+        const event = toEvent(chunk)
+        if (event) await put(event)
+      }
+      return {}
+    } catch (error) {
+      // It still writes checkpoints, and who goes on with the thread must find them.
+      if (signal.aborted) await handler.over()
+      return { error }
+    } finally {
+      this.#line.close()
     }
-    return {}
-  } catch (error) {
-    // It still writes checkpoints, and who goes on with the thread must find them.
-    if (signal.aborted) await handler.over()
-    return { error }
-  } finally {
-    close()
+  }
+
+  /** What the reader gets after the last event: how it ended, and from then on that it is over. */
+  async #end(): Promise<Step> {
+    const ending = await this.#settle()
+    if (this.#isTold) return done
+    this.#isTold = true
+    this.#stop.signal.throwIfAborted()
+    if (ending && 'error' in ending) throw ending.error
+    return done
+  }
+
+  #settle(): Promise<Ending | undefined> {
+    return (this.#over ??= this.#settleOnce())
+  }
+
+  async #settleOnce(): Promise<Ending | undefined> {
+    await this.#halted
+    const ending = this.#work && (await settled(this.#work, this.#options))
+    for (const release of this.#releases ?? []) release()
+    return ending
   }
 }
 

@@ -16,7 +16,7 @@ import { callPieces, FakeModel, type ModelStep } from '../../../test/support/lan
 import { openInterrupts } from '../ask/open-interrupts.js'
 import { questionsOf } from '../ask/questions.js'
 import { answersInThread, resumeOf } from '../ask/resume.js'
-import { storedMessages } from '../input/checkpoints.js'
+import { messagesOf, savedState } from '../input/checkpoints.js'
 import type { MemoryGraph } from '../input/memory-graph.js'
 import { prepareInput } from '../input/prepare-input.js'
 import { toAgui } from '../input/to-agui.js'
@@ -56,7 +56,7 @@ function converse(compiled: unknown) {
   const graph = compiled as AnyGraph
   const config = { configurable: withRunExtras({ thread_id: 't' }, { tools: offered, context: [] }) }
   const isClientTool = (name: string) => name === 'pick'
-  const stored = async () => await storedMessages(graph, config)
+  const stored = async () => messagesOf(await savedState(graph, config))
   return {
     graph,
     config,

@@ -53,6 +53,44 @@ describe('text', () => {
     ])
   })
 
+  test.each<[string, object, object]>([
+    [
+      'LangChain',
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+      { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } },
+    ],
+    [
+      'OpenAI',
+      { type: 'image_url', image_url: { url: 'https://pictures/1.png' } },
+      { type: 'image', source: { type: 'url', value: 'https://pictures/1.png' } },
+    ],
+    [
+      'Gemini',
+      { type: 'inlineData', inlineData: { mimeType: 'audio/wav', data: 'AAAA' } },
+      { type: 'audio', source: { type: 'data', value: 'AAAA', mimeType: 'audio/wav' } },
+    ],
+    [
+      'files',
+      { type: 'file', url: 'https://files/1.pdf' },
+      { type: 'document', source: { type: 'url', value: 'https://files/1.pdf' } },
+    ],
+  ])('may have a picture beside it, in the words of %s, which is told once', (_, block, part) => {
+    const content = [block as { type: string }]
+    const whole = new AIMessage({ id: 'run-m', content: [{ type: 'text', text: 'Look:' }, ...content] })
+    for (const pieces of [['Look:', { content }], []]) {
+      const events = [
+        modelStart(),
+        ...pieces.map((one) => piece(one)),
+        { type: 'model-end', runId: 'm', message: whole },
+      ]
+      const { batches, messages } = translateEvents(events as never)
+      expect(batches.flat().filter(({ type }) => type === 'CUSTOM')).toEqual([
+        { type: 'CUSTOM', name: 'langgraph.media', value: { messageId: 'run-m', part } },
+      ])
+      expect(messages).toMatchObject([{ content: 'Look:' }])
+    }
+  })
+
   test('of an answer that was not streamed comes as a whole, and not again when it was', () => {
     const message = new AIMessage({ id: 'm1', content: 'All of it' })
     const { messages } = translateEvents([modelStart(), { type: 'model-end', runId: 'm', message }])

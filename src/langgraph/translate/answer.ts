@@ -1,7 +1,8 @@
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import { isRecord } from '../../core/is-record.js'
+import { signaturesKey } from '../input/tool-calls.js'
 import { CallPieces, type WholeCall } from './call-pieces.js'
-import { blockText } from './content.js'
+import { blockText, mediaPart } from './content.js'
 import { piecesBeside, piecesOfBlock } from './reasoning-pieces.js'
 import type { EventSink } from '../../agents/index.js'
 import { tagged } from './tagged.js'
@@ -21,14 +22,12 @@ export interface AnswerOptions {
 interface Wanted {
   readonly text: boolean
   readonly thoughts: boolean
+  readonly media: boolean
 }
 
 const noBlocks: readonly unknown[] = []
 
-const everything: Wanted = { text: true, thoughts: true }
-
-/** Where Gemini's client keeps the signatures of calls. */
-const callSignatures = '__gemini_function_call_thought_signatures__'
+const everything: Wanted = { text: true, thoughts: true, media: true }
 
 /**
  * One answer of one model: a message, its reasoning and its calls. Nothing is shared with any other answer, so those
@@ -42,6 +41,7 @@ export class Answer {
   #messageId: string | undefined
   #hasText = false
   #isOpen = false
+  #hasMedia = false
   #hasSigned = false
 
   constructor(options: AnswerOptions) {
@@ -70,7 +70,8 @@ export class Answer {
   complete(message: BaseMessage | undefined): void {
     if (message) {
       this.#messageId ??= message.id ?? this.#options.fallbackId
-      this.#takeContent(message, { text: !this.#hasText, thoughts: this.#thoughts.ids.length === 0 })
+      const thoughts = this.#thoughts.ids.length === 0
+      this.#takeContent(message, { text: !this.#hasText, thoughts, media: !this.#hasMedia })
       const { tool_calls: whole = [] } = message as { tool_calls?: readonly WholeCall[] }
       if (whole.length > 0) {
         this.#thoughts.close()
@@ -110,9 +111,19 @@ export class Answer {
     }
   }
 
-  #takeBlock(block: unknown, { thoughts }: Wanted): void {
-    if (!thoughts) return
-    for (const piece of piecesOfBlock(block)) this.#thoughts.take(piece, this.#messageId ?? '')
+  #takeBlock(block: unknown, { thoughts, media }: Wanted): void {
+    const part = media ? mediaPart(block) : undefined
+    if (part) this.#show(part)
+    else if (thoughts)
+      for (const piece of piecesOfBlock(block)) this.#thoughts.take(piece, this.#messageId ?? '')
+  }
+
+  /** The messages of models are texts in AG-UI. */
+  #show(part: NonNullable<ReturnType<typeof mediaPart>>): void {
+    this.#hasMedia = true
+    const { sink, span } = this.#options
+    const value = { messageId: this.#messageId ?? '', part }
+    sink.add({ type: 'CUSTOM', name: 'langgraph.media', value, ...tagged(span) })
   }
 
   /** Some clients tell the same text twice, as a block and beside the content: the block counts. */
@@ -149,7 +160,7 @@ export class Answer {
   }
 
   #signCalls(kwargs: Readonly<Record<string, unknown>>): void {
-    const signatures = kwargs[callSignatures]
+    const signatures = kwargs[signaturesKey]
     if (!isRecord(signatures)) return
     for (const [entityId, encryptedValue] of Object.entries(signatures)) {
       if (typeof encryptedValue !== 'string' || !this.#options.calls.isKnown(entityId)) continue

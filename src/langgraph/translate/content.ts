@@ -27,6 +27,12 @@ export function resultContent(content: unknown, toText: (value: unknown) => stri
   return parts.map((part, index) => part ?? { type: 'text' as const, text: toText(blocks[index]) })
 }
 
+/** What is not text in the answer of a model: an image, for example. */
+export function mediaPart(block: unknown): Exclude<ContentPart, { type: 'text' }> | undefined {
+  const part = isRecord(block) ? toPart(block) : undefined
+  return part?.type === 'text' ? undefined : part
+}
+
 const media = new Set<unknown>(['image', 'audio', 'video'])
 
 function toPart(block: unknown): ContentPart | undefined {
@@ -37,9 +43,16 @@ function toPart(block: unknown): ContentPart | undefined {
     const url = isRecord(block.image_url) ? block.image_url.url : block.image_url
     return typeof url === 'string' ? { type: 'image', source: sourceOf(url) } : undefined
   }
+  // As Gemini's client gives what a model has made.
+  if (isRecord(block.inlineData)) return toPart({ ...block.inlineData, type: kindOf(block.inlineData) })
   const type = block.type === 'file' ? 'document' : media.has(block.type) ? block.type : undefined
   const source = type === undefined ? undefined : blockSource(block)
   return source && { type: type as 'image' | 'audio' | 'video' | 'document', source }
+}
+
+function kindOf({ mimeType }: Record<string, unknown>): unknown {
+  const [kind] = typeof mimeType === 'string' ? mimeType.split('/') : []
+  return media.has(kind) ? kind : 'file'
 }
 
 type Source = { type: 'url'; value: string } | { type: 'data'; value: string; mimeType: string }

@@ -56,6 +56,10 @@ export class RunTranslator implements Translator {
     return this.#calls.pending
   }
 
+  get told(): ReadonlySet<string> {
+    return this.#messages.told
+  }
+
   get hasExited(): boolean {
     return this.#business.hasExited
   }

@@ -17,7 +17,9 @@ interface Waiting {
 /** Messages that no model was heard to say: nodes make them by hand, or from a model that is not shown. */
 export class StateMessages {
   readonly #options: StateMessagesOptions
+  /** Those of messages that clients have, and of those that were there before. */
   readonly #known: Set<string>
+  readonly #told: Set<string>
   /** The first state is what the graph began with. Before it is there, old and new cannot be told apart. */
   #hasHistory = false
   /** Messages of nodes that cannot be told yet. The graph gives them their ids after the node has ended. */
@@ -26,11 +28,19 @@ export class StateMessages {
   constructor(options: StateMessagesOptions) {
     this.#options = options
     this.#known = new Set(options.known)
+    this.#told = new Set(this.#known)
+  }
+
+  /** The messages that clients have. */
+  get told(): ReadonlySet<string> {
+    return this.#told
   }
 
   /** Notes a message that clients have. */
   note(id: string | undefined): void {
-    if (id !== undefined) this.#known.add(id)
+    if (id === undefined) return
+    this.#known.add(id)
+    this.#told.add(id)
   }
 
   /** Takes what a node or a tool has given. */
@@ -70,7 +80,7 @@ export class StateMessages {
     this.#hasHistory = true
     const { calls } = this.#options
     for (const message of all) {
-      this.note(message.id)
+      if (message.id !== undefined) this.#known.add(message.id)
       if (isTool(message)) calls.noteResult(message.tool_call_id)
       else if (isAnswer(message))
         for (const { id } of message.tool_calls ?? []) if (id !== undefined) calls.noteCall(id)
@@ -92,7 +102,7 @@ export class StateMessages {
   #say(message: AIMessage, span: string | undefined): void {
     const { id } = message
     if (id === undefined || this.#known.has(id)) return
-    this.#known.add(id)
+    this.note(id)
     const { sink, calls } = this.#options
     // A node may well repeat, in a message of its own, calls that a model has made.
     new Answer({ sink, calls, report: () => undefined, span, fallbackId: id }).complete(message)

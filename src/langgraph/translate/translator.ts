@@ -39,6 +39,8 @@ export interface Translator {
   readonly spanOf: (runId: string | undefined) => string | undefined
   /** Where a question was asked, by LangGraph's id of it. Undefined for static breakpoints. */
   readonly askedIn: (interruptId: string) => Asked | undefined
+  /** Ids of messages that clients have. What a graph says to itself in the name of a person they have not. */
+  readonly told: ReadonlySet<string>
   /** The id that clients know a message of the state under: providers may tell the final one too late. */
   readonly toldAs: (messageId: string) => string
   /** Whether the graph has emitted `exit`. */

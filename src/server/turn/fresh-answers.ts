@@ -26,8 +26,8 @@ export function freshAnswers(
 
 /**
  * The answers in `forwardedProps.command.resume`, where clients put them before AG-UI had a place for them: an object by
- * the ids of open questions, or any one value, `false` too, when one question is open. None where it is not clear whose
- * answer it is.
+ * the ids of open questions, a list of `decisions` with one for each of them in their order, or any one value, `false` too,
+ * when one question is open. None where it is not clear whose answer it is.
  */
 export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknown): ResumeEntry[] {
   const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
@@ -37,6 +37,10 @@ export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknow
   const byId = isRecord(payload) ? Object.entries(payload) : []
   if (byId.length > 0 && byId.every(([id]) => open.includes(id)))
     return byId.map(([interruptId, value]) => ({ interruptId, status: 'resolved', payload: value }))
+  const decisions =
+    isRecord(payload) && Array.isArray(payload.decisions) ? (payload.decisions as unknown[]) : []
+  if (decisions.length === open.length)
+    return open.map((interruptId, index) => ({ interruptId, status: 'resolved', payload: decisions[index] }))
   const [interruptId, ...others] = open
   return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
 }

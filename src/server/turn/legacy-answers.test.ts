@@ -37,6 +37,15 @@ describe('an answer in forwardedProps.command.resume', () => {
     ])
   })
 
+  it('goes by order when there is a decision for each', () => {
+    const decisions = [{ type: 'approve' }, { type: 'reject' }]
+    expect(legacyAnswers(asking('q1', 'q2'), resumed({ decisions }))).toEqual([
+      resolved('q1', { type: 'approve' }),
+      resolved('q2', { type: 'reject' }),
+    ])
+    expect(legacyAnswers(asking('q1', 'q2', 'q3'), resumed({ decisions }))).toEqual([])
+  })
+
   it.each<[string, Thread | undefined, unknown]>([
     ['nothing is open', asking(), resumed(true)],
     ['there is no thread', undefined, resumed(true)],

@@ -15,15 +15,14 @@ import { serveAgents, type ServeAgentsOptions, type ServedAgents } from '../serv
 export interface ServeGraphOptions extends Omit<ServeAgentsOptions, 'agents'> {
   /** Makes the agents: once at first, and again for every restart, as a new process would. */
   readonly make: (checkpointer: BaseCheckpointSaver) => Agent | readonly Agent[]
-  /** Where checkpoints are kept. Default: in memory, which is gone after a restart. */
-  readonly checkpoints?: 'memory' | 'sqlite'
+  /** Where checkpoints are kept; a function opens it, as each process does. Default: in memory, gone after a restart. */
+  readonly checkpoints?: 'memory' | 'sqlite' | (() => BaseCheckpointSaver)
 }
 
 /** Serves graphs. A restart makes others of them: what the first held in memory is gone. */
 export async function serveGraph(options: ServeGraphOptions): Promise<ServedAgents> {
   const { make, checkpoints = 'memory', ...rest } = options
-  const path = checkpoints === 'sqlite' ? temporaryFile() : undefined
-  const saver = (): BaseCheckpointSaver => (path === undefined ? new MemorySaver() : openSaver(path))
+  const saver = typeof checkpoints === 'function' ? checkpoints : saverIn(checkpoints)
   const made = (): readonly Agent[] => [make(saver())].flat()
   const first = made()
   let current = first
@@ -38,6 +37,12 @@ export async function serveGraph(options: ServeGraphOptions): Promise<ServedAgen
     },
   })
   return renewing(await serveAgents({ ...rest, agents }))
+}
+
+function saverIn(place: 'memory' | 'sqlite'): () => BaseCheckpointSaver {
+  if (place === 'memory') return () => new MemorySaver()
+  const path = temporaryFile()
+  return () => openSaver(path)
 }
 
 function temporaryFile(): string {
