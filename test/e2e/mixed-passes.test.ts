@@ -144,7 +144,7 @@ it('what one runtime does to the shared state, the next one finds there', async 
       name: 'set',
       description: 'Sets.',
       execute: (_args, { state, setState }) => {
-        seen.push(Object.keys(Object(state)).sort())
+        seen.push(Object.keys(Object(state) as object).sort())
         setState((old: object) => ({ ...old, [name]: 1 }))
         return 'set'
       },

@@ -1,4 +1,4 @@
-import type { Interrupt } from '@ag-ui/core'
+import { contentToText, type Interrupt } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { defineAgent, defineTool, parallel, sequential } from '../../src/agents/index.js'
 import { supervisor } from '../../src/agents/prebuilt/index.js'
@@ -30,7 +30,7 @@ function booker(name: string) {
 const boss = scriptedModel(({ messages }: ModelRequest) =>
   messages
     .slice(messages.findLastIndex(({ content }) => content === 'Go.'))
-    .some(({ content }) => String(content).includes('is done'))
+    .some(({ content }) => JSON.stringify(content ?? '').includes('is done'))
     ? 'All is booked.'
     : [{ toolCall: { name: 'transfer_to_agent', args: { agent_name: 'pair' } } }],
 )
@@ -81,7 +81,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
         asked.push('picker')
         const last = messages.at(-1)
         return last?.role === 'tool'
-          ? `Picked ${String(last.content)}.`
+          ? `Picked ${contentToText(last.content)}.`
           : [{ toolCall: { id: 'c1', name: 'pick', args: {} } }]
       }),
     })
@@ -89,7 +89,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
       name: 'teller',
       model: scriptedModel(({ messages }: ModelRequest) => {
         asked.push('teller')
-        return `Heard: ${String(messages.at(-1)?.content)}`
+        return `Heard: ${contentToText(messages.at(-1)?.content as string)}`
       }),
     })
     const served = await serveAgents({ agents: [sequential({ name: 'line', agents: [picker, teller] })] })

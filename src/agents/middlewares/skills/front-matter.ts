@@ -5,7 +5,7 @@ export interface FrontMatter {
 }
 
 /** A text, or something with a structure of its own, which is not read. */
-export type Field = { readonly text: string } | { readonly text?: undefined }
+type Field = { readonly text: string } | { readonly text?: undefined }
 
 /**
  * Reads the part of YAML that front matter is written in: `key: value` lines, quoted or not, and blocks with `|` and `>`.
