@@ -12,13 +12,16 @@ import {
   linted,
 } from '../../test/support/run-agent.js'
 import { scriptedModel, type Script } from '../models/index.js'
-import type { Agent } from './agent.js'
+import { linesOf, saying, startedIn, textsIn } from '../../test/support/tree-agents.js'
+import type { Agent, Control } from './agent.js'
 import { agentTool } from './agent-tool.js'
 import { defineAgent, type AgentOptions } from './chat/chat-agent.js'
 import { defineTool } from './define-tool.js'
 import { exitTool } from './exit-tool.js'
 import { run } from './run.js'
 import type { Tool, ToolContext } from './tool.js'
+import { loop } from './workflows/loop.js'
+import { sequential } from './workflows/sequential.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
 const ask = (id: string, name: string) => call(id, name, { request: `Do ${id}.` })
@@ -345,22 +348,304 @@ describe('a tool that runs agents by itself', () => {
   })
 })
 
-test('an agent cancelled at a safe point is not taken for one that has answered', async () => {
+test('an agent stopped at a safe point has not answered: it goes on with the run, where it was', async () => {
   const begun = deferred()
   const door = deferred()
+  let slowly = 0
   const slow = toolOf('slow', async () => {
     begun.resolve()
     await door.promise
-    return 'slow'
+    return `slow ${++slowly}`
   })
   const inner = agentOf('inner', [['Half a word', call('i1', 'slow')], 'Whole.'], { tools: [slow] })
   const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
-  const running = run(outer, 'Go.')
+  const running = run(outer, { threadId: 't', messages: [] })
   await begun.promise
   running.cancel({ at: 'tools' })
   door.resolve()
-  const outcome = await running.result
-  expect(outcome.type).toBe('cancelled')
-  const result = outcome.messages.find((one) => one.role === 'tool' && one.toolCallId === 'o1')
-  expect(result?.content).toBe('Cancelled before it was finished.')
+  const stopped = await running.result
+  expect(stopped.type).toBe('cancelled')
+  expect(linesOf(stopped.messages).filter((line) => line.startsWith('tool'))).toEqual(['tool: slow 1'])
+  const { events, outcome } = await play(outer, { threadId: 't' }, { checkpoint: stopped.checkpoint })
+  expect(resultsIn(events)).toEqual(['o1: Whole.'])
+  expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+  expect(slowly).toBe(1)
 })
+
+describe('what an agent as a tool is told', () => {
+  test('is its input as JSON when it has a schema, and what does not fit is told to the model', async () => {
+    const model = scriptedModel(['Sunny.'])
+    const inner = defineAgent({ name: 'inner', description: 'Inner.', model })
+    const input = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+    } as const
+    const outer = agentOf(
+      'outer',
+      [[call('o1', 'inner', { city: 3 })], [call('o2', 'inner', { city: 'Oslo' })], 'Done.'],
+      { tools: [agentTool(inner, { input })] },
+    )
+    const { events } = await play(outer, 'Go.')
+    expect(resultsIn(events)).toEqual([
+      expect.stringMatching(/^o1: Error: The arguments of agent 'inner' do not fit/) as string,
+      'o2: Sunny.',
+    ])
+    expect(model.requests.map(({ messages }) => linesOf(messages))).toEqual([['user: {"city":"Oslo"}']])
+  })
+
+  test('is all that its caller has heard, when it is to hear that: as context, without instructions', async () => {
+    const model = scriptedModel(['Sunny.'])
+    const inner = defineAgent({ name: 'inner', description: 'Inner.', model })
+    const outer = agentOf(
+      'outer',
+      [['Let me see.', call('o1', 'look')], [{ reasoning: 'Hm.' }, ask('o2', 'inner')], 'Done.'],
+      { tools: [agentTool(inner, { history: 'full' }), toolOf('look', () => 'seen')] },
+    )
+    await play(outer, [
+      { id: 's', role: 'system', content: 'Be nice.' },
+      { id: 'u', role: 'user', content: 'Go.' },
+    ])
+    expect(linesOf(model.requests[0]?.messages)).toEqual([
+      'user: Go.',
+      'user: For context: [outer] said: Let me see.\n[outer] called tool `look` with arguments: {}',
+      'user: For context: [outer] tool `look` returned: seen',
+      'user: For context: [outer] called tool `inner` with arguments: {"request":"Do o2."}',
+      'user: Do o2.',
+    ])
+  })
+})
+
+describe('an agent as a tool that is not shown', () => {
+  test('works unseen: nothing of it reaches the client but its answer', async () => {
+    const inner = agentOf('inner', [['Looking.', call('i1', 'look')], 'Seen.'], {
+      tools: [toolOf('look', () => 'it')],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], {
+      tools: [agentTool(inner, { isShown: false })],
+    })
+    const { events, outcome } = await play(outer, 'Go.')
+    expect(startedIn(events)).toEqual([])
+    expect(textsIn(events)).toEqual(['Done.'])
+    expect(resultsIn(events)).toEqual(['o1: Seen.'])
+    expect(linesOf(outcome.messages)).toEqual([
+      'user: Go.',
+      'assistant: -> inner',
+      'tool: Seen.',
+      'assistant: Done.',
+    ])
+  })
+
+  test('asks all the same, and goes on with what it knew', async () => {
+    const model = scriptedModel([['Looking.', call('i1', 'book')], 'Booked.'])
+    const inner = defineAgent({ name: 'inner', description: 'Inner.', model, tools: [book] })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], {
+      tools: [agentTool(inner, { isShown: false })],
+    })
+    const client = createClient(outer)
+    const first = await client.say('Go.')
+    // Clients know this call, and not the one behind it.
+    expect(interruptsOf(first)).toMatchObject([{ message: 'Book i1?', toolCallId: 'o1' }])
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(resultsIn(second.events)).toEqual(['o1: Booked.'])
+    expect(linesOf(model.requests[1]?.messages)).toEqual([
+      'user: Do o1.',
+      'assistant: Looking.',
+      'assistant: -> book',
+      'tool: booked 1',
+    ])
+  })
+
+  test('may use an id for a call again, also after a question', async () => {
+    let looked = 0
+    const inner = agentOf(
+      'inner',
+      [[call('x', 'look'), call('q', 'book')], [call('x', 'look'), call('q', 'book')], 'Seen.'],
+      { tools: [toolOf('look', () => ++looked), book] },
+    )
+    const client = createClient(
+      agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner, { isShown: false })] }),
+    )
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(looked).toBe(2)
+    const third = await client.answer({ [idOf(second)]: 2 })
+    expect(resultsIn(third.events)).toEqual(['o1: Seen.'])
+  })
+
+  test('made of several agents: they hear each other, also after a question', async () => {
+    const writer = scriptedModel(['Draft.'])
+    const asker = scriptedModel([[call('i1', 'book')], 'Asked.'])
+    const editor = scriptedModel(['Edited.'])
+    const flow = sequential({
+      name: 'flow',
+      description: 'Flow.',
+      agents: [
+        defineAgent({ name: 'writer', model: writer }),
+        defineAgent({ name: 'asker', model: asker, tools: [book] }),
+        defineAgent({ name: 'editor', model: editor }),
+      ],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'flow')], 'Done.'], {
+      tools: [agentTool(flow, { isShown: false })],
+    })
+    const client = createClient(outer)
+    const first = await client.say('Go.')
+    expect(linesOf(asker.requests[0]?.messages)).toEqual([
+      'user: Do o1.',
+      'user: For context: [writer] said: Draft.',
+    ])
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(resultsIn(second.events)).toEqual(['o1: Edited.'])
+    expect(linesOf(editor.requests[0]?.messages)).toEqual([
+      'user: Do o1.',
+      'user: For context: [writer] said: Draft.',
+      'user: For context: [asker] called tool `book` with arguments: {}',
+      'user: For context: [asker] tool `book` returned: booked 1',
+      'user: For context: [asker] said: Asked.',
+    ])
+    expect(linesOf(second.outcome.messages)).toEqual([
+      'user: Go.',
+      'assistant: -> flow',
+      'tool: Edited.',
+      'assistant: Done.',
+    ])
+  })
+
+  test('forgets what was taken back', async () => {
+    const second = scriptedModel(['Second.'])
+    const flow = sequential({
+      name: 'flow',
+      description: 'Flow.',
+      agents: [
+        agentOf('first', [['Half', { error: { status: 503 } }], 'Whole.'], { retry: { initialDelayMs: 0 } }),
+        defineAgent({ name: 'second', model: second }),
+      ],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'flow')], 'Done.'], {
+      tools: [agentTool(flow, { isShown: false })],
+    })
+    await play(outer, 'Go.')
+    expect(linesOf(second.requests[0]?.messages)).toEqual([
+      'user: Do o1.',
+      'user: For context: [first] said: Whole.',
+    ])
+  })
+})
+
+describe('an agent as a tool made of others', () => {
+  test.each<[string, Agent, string]>([
+    [
+      'a sequence',
+      sequential({ name: 'inner', description: 'd', agents: [saying('a', 'A.'), saying('b', 'B.')] }),
+      'B.',
+    ],
+    [
+      'a loop',
+      loop({ name: 'inner', description: 'd', agents: [saying('a', 'A.', { type: 'break' })] }),
+      'A.',
+    ],
+    [
+      'a team',
+      agentOf('inner', [['Moment.', call('t', 'transfer_to_agent', { agent_name: 'b' })]], {
+        subAgents: [saying('b', 'B.')],
+      }),
+      'B.',
+    ],
+    ['one written in chunks', chunky('inner'), 'In chunks.'],
+  ])('gives the last words of %s', async (_what, inner, content) => {
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const { events, outcome } = await play(outer, 'Go.')
+    expect(resultsIn(events).at(-1)).toBe(`o1: ${content}`)
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+  })
+
+  test('gives its last words also when they were said before a question', async () => {
+    const silent = agentOf('silent', [[call('i1', 'book')], []], { tools: [book] })
+    const flow = sequential({ name: 'flow', description: 'd', agents: [saying('a', 'A.'), silent] })
+    const client = createClient(
+      agentOf('outer', [[ask('o1', 'flow')], 'Done.'], { tools: [agentTool(flow)] }),
+    )
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(resultsIn(second.events).at(-1)).toBe('o1: A.')
+  })
+
+  test('does not give the words of agents behind its own tools', async () => {
+    const deep = agentOf('deep', ['Deep.'])
+    const inner = agentOf('inner', [['Inner.', ask('i1', 'deep')], []], { tools: [agentTool(deep)] })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    expect(resultsIn((await play(outer, 'Go.')).events)).toEqual(['i1: Deep.', 'o1: Inner.'])
+  })
+})
+
+describe('what stays inside an agent as a tool', () => {
+  test.each<[string, Agent]>([
+    ['an exit', saying('inner', 'Bye.', { type: 'exit' })],
+    ['a transfer', saying('inner', 'Bye.', { type: 'transfer', to: 'other' })],
+    ['a break', saying('inner', 'Bye.', { type: 'break' })],
+  ])('is %s: the agent that called goes on, and so does the loop around it', async (_what, inner) => {
+    let turns = 0
+    const outer = agentOf(
+      'outer',
+      (request) =>
+        request.messages.at(-1)?.role === 'tool' ? `Round ${++turns}.` : [ask(crypto.randomUUID(), 'inner')],
+      { tools: [agentTool(inner)], subAgents: [saying('other', 'Never.')] },
+    )
+    const flow = loop({ name: 'round', agents: [outer], maxIterations: 2 })
+    const { events, outcome } = await play(flow, 'Go.')
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Round 2.' })
+    expect(startedIn(events).filter((name) => name === 'other')).toEqual([])
+  })
+
+  test('is a failure, which the model is told; or not, when the agent that calls is to fail then', async () => {
+    const sudden: Agent = {
+      name: 'inner',
+      description: 'd',
+      run() {
+        throw new Error('sudden')
+      },
+    }
+    const script: Script = [[ask('o1', 'inner')], 'Done.']
+    const told = await play(agentOf('outer', script, { tools: [agentTool(sudden)] }), 'Go.')
+    expect(resultsIn(told.events)).toEqual(['o1: Error: sudden'])
+    expect(told.outcome.type).toBe('completed')
+    const thrown = await play(
+      agentOf('outer', script, { tools: [agentTool(sudden)], onToolError: 'throw' }),
+      'Go.',
+    )
+    expect(thrown.outcome).toMatchObject({ type: 'failed', error: { code: 'TOOL_ERROR' } })
+  })
+
+  test('is what agents three deep do: each span is below the one of its caller, and each hears only its own', async () => {
+    const model = scriptedModel(['Deepest.'])
+    const deepest = defineAgent({ name: 'deepest', description: 'd', model })
+    const middle = agentOf('middle', [['Mid.', ask('m1', 'deepest')], 'Middle.'], {
+      tools: [agentTool(deepest)],
+    })
+    const outer = agentOf('outer', [[ask('o1', 'middle')], 'Done.'], { tools: [agentTool(middle)] })
+    const { events, outcome } = await play(outer, 'Go.')
+    const [first, second] = ofType(events, 'SUBAGENT_STARTED')
+    expect(first).toMatchObject({ name: 'middle', parentToolCallId: 'o1' })
+    expect(second).toMatchObject({
+      name: 'deepest',
+      parentToolCallId: 'm1',
+      parentSubagentRunId: first?.subagentRunId,
+    })
+    expect(linesOf(model.requests[0]?.messages)).toEqual(['user: Do m1.'])
+    expect(outcome).toMatchObject({ text: 'Done.' })
+  })
+})
+
+function chunky(name: string): Agent {
+  return {
+    name,
+    description: `The ${name}.`,
+    async *run({ newId }) {
+      const messageId = newId('message')
+      yield { type: 'TEXT_MESSAGE_CHUNK', messageId, role: 'assistant', delta: 'In ' }
+      yield { type: 'TEXT_MESSAGE_CHUNK', messageId, delta: 'chunks.' }
+      return await Promise.resolve<Control>({ type: 'done' })
+    },
+  }
+}

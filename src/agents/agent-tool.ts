@@ -1,14 +1,13 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
-import { createFold, type AgentEvent } from '../protocol/index.js'
-import type { Agent, Control } from './agent.js'
-import { isRejected } from './chat/rejected.js'
+import type { Agent } from './agent.js'
+import { InterruptSignal } from './asker.js'
+import { StoppedSignal } from './chat/tool-session.js'
 import { agentTree } from './checkpoint.js'
 import { rewriteHistory } from './history/rewrite.js'
-import { createVoices } from './history/voices.js'
 import { describeIssues } from './schema-issue.js'
 import { toChecker, toJsonSchema, type Schema } from './schema.js'
-import type { Tool, ToolContext } from './tool.js'
+import type { DelegatedCall, Tool, ToolContext } from './tool.js'
 
 export interface AgentToolOptions {
   /** What the model gives the agent, which gets it as JSON. Default: a `request`, which it gets as text. */
@@ -71,35 +70,26 @@ function heardBy({ messages, agentName }: ToolContext): readonly Message[] {
   return rewriteHistory(entries)
 }
 
-async function runAsTool(
-  agent: Agent,
-  ctx: ToolContext,
-  options: Parameters<ToolContext['delegate']>[1],
-): Promise<unknown> {
+async function runAsTool(agent: Agent, ctx: ToolContext, options: DelegatedCall): Promise<unknown> {
   const source = ctx.delegate(agent, options)
-  const said = createFold()
-  const voices = createVoices()
-  let isOpen = false
-  for (;;) {
-    const step = await source.next()
-    if (step.done === true) return resultOf(step.value, said.messages)
-    const event = step.value
-    // The first one announces the agent itself; its own subagents come later.
-    if (isOpen) voices.see(event)
-    isOpen = true
-    if (isText(event) && voices.isHeard(event.subagentRunId)) said.apply(event)
+  try {
+    for (;;) {
+      const step = await source.next()
+      if (step.done !== true) continue
+      const control = step.value
+      if (control.type === 'cancelled') throw new StoppedSignal('Stopped before it was finished.')
+      return 'result' in control ? control.result : ''
+    }
+  } catch (error) {
+    throw options.isSilent === true && error instanceof InterruptSignal ? asOwn(error, ctx) : error
   }
 }
 
-function isText(
-  event: AgentEvent,
-): event is Extract<AgentEvent, { type: `TEXT_MESSAGE_${'START' | 'CONTENT'}` }> {
-  return event.type === 'TEXT_MESSAGE_START' || event.type === 'TEXT_MESSAGE_CONTENT'
-}
-
-function resultOf(control: Control, messages: readonly Message[]): unknown {
-  if (control.type === 'cancelled') return 'Cancelled before it was finished.'
-  if ('result' in control && control.result !== undefined) return control.result
-  const last = messages.findLast((message) => message.role === 'assistant' && !isRejected(message))
-  return last?.content ?? ''
+/** The questions as those of this call: clients know nothing of the calls and agents behind it. */
+function asOwn({ points, frames }: InterruptSignal, { toolCallId }: ToolContext): InterruptSignal {
+  const own = points.map(({ address, interrupt: { subagentRunId: _unseen, ...interrupt } }) => ({
+    address,
+    interrupt: { ...interrupt, toolCallId },
+  }))
+  return new InterruptSignal(own, frames)
 }

@@ -21,6 +21,8 @@ export interface RunScope {
   readonly resumption: Resumption
   /** The conversation as it is now, with all that agents of this run have said. */
   readonly held: () => readonly Message[]
+  /** The conversation as the client has it, for those behind a tool call, who hear only each other. */
+  readonly shown?: () => readonly Message[]
   /** Where the agents at work stand, by address. */
   readonly frames: Map<string, () => unknown>
   readonly newId: IdSource
@@ -85,7 +87,10 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
       resumption.frames.delete(address)
       return frame
     },
-    keepFrame: (frame) => void (frame ? scope.frames.set(address, frame) : scope.frames.delete(address)),
+    keepFrame(frame) {
+      if (frame) scope.frames.set(address, frame)
+      else scope.frames.delete(address)
+    },
     waitingAt: (at = address) => waitingAt(resumption, at),
     asker: (at, defaults) => createAsker({ address: at, resumption, defaults: { ...defaults, ...tag } }),
     shouldStop: scope.shouldStop,

@@ -1,12 +1,13 @@
 import { toWireError } from '../core/errors.js'
-import { stableHash } from '../core/hash.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from './agent.js'
 import { afterWork, type WorkEnd } from './asker.js'
 import type { AgentPlace, Place, RunScope } from './context.js'
 import { addressBelow } from './history/address.js'
+import type { CallRecord } from './history/call-record.js'
 import { markEvents } from './history/mark.js'
 import { readHistory, type HistoryScope } from './history/view.js'
+import { endKey, forget, openRecord, spanId, takeEnd } from './kept-frames.js'
 import { waitingAt } from './resumption.js'
 import { agentSpan } from './tracing.js'
 
@@ -25,19 +26,28 @@ export async function* delegate(
   delegation: Delegation,
   createPlace: CreatePlace,
 ): AsyncGenerator<AgentEvent, Control> {
-  const { scope, place, agent, options } = delegation
+  const { scope: around, place, agent, options } = delegation
   const { segment, toolCallId, isLane = false, isSelf = false } = options
   const isCall = toolCallId !== undefined
   const address = addressBelow(place.address, { segment, name: agent.name, isCall, isLane })
-  const waiting = waitingAt(scope.resumption, address)
+  const waiting = waitingAt(around.resumption, address)
   if (waiting) return { type: 'interrupted', ...waiting }
-  const below = placeBelow(delegation, address)
+  const over = takeEnd(around, address)
+  if (over) return over
+  const record = isCall ? openRecord(around, address) : undefined
+  const scope = record && options.messages ? scopeBehind(around, record) : around
+  const below = placeBelow({ ...delegation, scope }, address)
   if (isSelf) return yield* runInPlace(agent, createPlace(scope, below), scope)
   const mark = isCall ? undefined : markEvents({ runId: scope.resumption.originRunId, address })
-  return yield* inSpan(delegation, below, (child) => {
+  return yield* inSpan({ ...delegation, scope }, { below, record }, (child) => {
     const source = runInPlace(agent, createPlace(scope, child), scope)
-    return withTag(source, below.subagentRunId ?? '', mark)
+    return withTag(source, below.subagentRunId ?? '', { mark, record })
   })
+}
+
+/** Those behind a call hear what was given to them and each other. */
+function scopeBehind(around: RunScope, record: CallRecord): RunScope {
+  return { ...around, held: () => record.messages, shown: around.shown ?? around.held }
 }
 
 function placeBelow({ scope, place, agent, options }: Delegation, address: string): Place {
@@ -56,17 +66,18 @@ function placeBelow({ scope, place, agent, options }: Delegation, address: strin
   }
 }
 
-/** The same in the run that resumes this one, so that a client can tell that the agent goes on. */
-function spanId({ resumption }: RunScope, address: string): string {
-  return `sub-${stableHash(`${resumption.originRunId}\n${address}`)}`
+interface Child {
+  readonly below: Place
+  /** Of what is said there, when it works on a tool call. */
+  readonly record: CallRecord | undefined
 }
 
 async function* inSpan(
-  { place, agent, options: { toolCallId } }: Delegation,
-  below: Place,
+  { scope: { frames }, place, agent, options: { toolCallId } }: Delegation,
+  { below, record }: Child,
   start: (child: Place) => AsyncGenerator<AgentEvent, Control>,
 ): AsyncGenerator<AgentEvent, Control> {
-  const { subagentRunId = '', signal } = below
+  const { address, subagentRunId = '', signal } = below
   yield {
     type: 'SUBAGENT_STARTED',
     subagentRunId,
@@ -77,10 +88,13 @@ async function* inSpan(
   }
   const span = agentSpan(agent.name, { parent: below.trace, signal })
   try {
-    const control = yield* start({ ...below, trace: span.context })
+    const control = answered(yield* start({ ...below, trace: span.context }), record)
     if (control.type === 'interrupted') span.interrupt()
     else if (control.type !== 'cancelled') span.end()
+    if (isOver(control)) frames.set(endKey(address), () => control)
     yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspension(control) }
+    // Of a call the result has still a way to go: the end is kept until the one who called is over.
+    if (!record) frames.delete(endKey(address))
     return control
   } catch (error) {
     span.fail(error)
@@ -89,6 +103,13 @@ async function* inSpan(
   } finally {
     span.stop()
   }
+}
+
+/** An agent that works on a tool call has one thing to give: its result, or else what it said last. */
+function answered(control: Control, record: CallRecord | undefined): Control {
+  if (!record || !isOver(control) || control.type === 'exit') return control
+  const result = control.type === 'done' ? control.result : undefined
+  return { type: 'done', result: result ?? record.lastWords() }
 }
 
 function suspension(control: Control) {
@@ -101,12 +122,12 @@ function suspension(control: Control) {
 function runInPlace(
   agent: Agent,
   { ctx, asker }: AgentPlace,
-  { frames }: RunScope,
+  scope: RunScope,
 ): AsyncGenerator<AgentEvent, Control> {
   let source: AsyncGenerator<AgentEvent, Control> | undefined
   const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => {
     const value = afterWork(asker, how)
-    if (isOver(value)) frames.delete(ctx.address)
+    if (isOver(value)) forget(scope, ctx.address)
     return { done: true, value }
   }
   // Not a generator around the agent's: that would cost every event several turns of the microtask queue.
@@ -132,20 +153,26 @@ function isOver(control: Control): boolean {
   return control.type !== 'interrupted' && control.type !== 'cancelled'
 }
 
+interface Watch {
+  readonly mark: ((event: AgentEvent) => AgentEvent) | undefined
+  readonly record: CallRecord | undefined
+}
+
 /** Marks what a child writes as its own. Its children have marked theirs already. */
 async function* withTag<R>(
   source: AsyncGenerator<AgentEvent, R>,
   subagentRunId: string,
-  mark: ((event: AgentEvent) => AgentEvent) | undefined,
+  { mark, record }: Watch,
 ): AsyncGenerator<AgentEvent, R> {
   try {
     for (;;) {
       const step = await source.next()
       if (step.done === true) return step.value
       const event = mark ? mark(step.value) : step.value
-      yield 'subagentRunId' in event || event.type === 'MESSAGES_SNAPSHOT'
-        ? event
-        : { ...event, subagentRunId }
+      const isTagged = 'subagentRunId' in event || event.type === 'MESSAGES_SNAPSHOT'
+      const tagged = isTagged ? event : { ...event, subagentRunId }
+      record?.see(tagged)
+      yield tagged
     }
   } finally {
     await source.return(undefined as R)

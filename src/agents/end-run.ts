@@ -35,9 +35,10 @@ function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standi
   })
 }
 
-/** Where the agents stand that are not done. */
-function framesOf({ frames }: RunScope): Frames {
-  return Object.fromEntries(Array.from(frames, ([address, frame]) => [address, frame()]))
+/** Where the agents stand that are not done, those included whose turn has not come yet in this run. */
+function framesOf({ frames, resumption }: RunScope): Frames {
+  const current = Array.from(frames, ([address, frame]) => [address, frame()] as const)
+  return Object.fromEntries([...resumption.frames, ...current])
 }
 
 /** Ends the run with the questions of a checkpoint. */
@@ -54,7 +55,7 @@ export async function complete(
   const { stream, ledger } = run
   const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
   const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
-  const checkpoint = pending.length > 0 ? await saveWaiting(run, pending) : await saveEnd(run)
+  const checkpoint = await saveProgress(run, pending)
   stream.finish({ type: 'success', ...result, usage: soFar(run).usage })
   const { messages } = stream.held
   const pendingToolCalls = ledger.pendingCalls(messages, pending)
@@ -63,15 +64,16 @@ export async function complete(
   return { type: 'completed', text, ...result, pendingToolCalls, ...place, ...soFar(run) }
 }
 
-/** The client has its turn; then the agents go on where they are, however deep in the tree. */
-async function saveWaiting(
+/** If the client has its turn, the agents go on where they are then, however deep in the tree. If not, it is the end. */
+async function saveProgress(
   run: ActiveRun,
   pendingToolCallIds: readonly string[],
 ): Promise<Checkpoint | undefined> {
   const { scope, checkpoint: before } = run
-  if (!scope || scope.frames.size === 0) return saveEnd(run)
+  const frames = scope && pendingToolCallIds.length > 0 ? framesOf(scope) : {}
+  if (!scope || isEmpty(frames)) return saveEnd(run)
   const answered = [...answeredBefore(before), ...scope.resumption.answers.keys()]
-  const standing = { points: [], frames: framesOf(scope), answered, pendingToolCallIds }
+  const standing = { points: [], frames, answered, pendingToolCallIds }
   const checkpoint = standstill(run, scope, standing)
   await run.options.checkpoints?.save(run.input.threadId, checkpoint)
   return checkpoint
@@ -91,7 +93,11 @@ async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promi
 }
 
 function isWaiting({ points, frames }: Checkpoint): boolean {
-  return points.length > 0 || Object.keys(frames).length > 0
+  return points.length > 0 || !isEmpty(frames)
+}
+
+function isEmpty(frames: Frames): boolean {
+  return Object.keys(frames).length === 0
 }
 
 function answeredBefore(checkpoint: Checkpoint | undefined): string[] {
@@ -145,6 +151,6 @@ function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined
   const frames = framesOf(scope)
   if (isAnswering && checkpoint)
     return standstill(run, scope, { ...checkpoint, frames: { ...checkpoint.frames, ...frames } })
-  if (!isStopped || scope.frames.size === 0) return undefined
+  if (!isStopped || isEmpty(frames)) return undefined
   return standstill(run, scope, { points: [], frames, answered: checkpoint?.answered ?? [] })
 }

@@ -6,23 +6,11 @@ import { afterWork, InterruptSignal, type Asker, type WorkEnd } from '../asker.j
 import { askModel } from './ask-model.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
-import type { Draft } from './draft.js'
+import { cutOffIn, sendLost, type ChatFrame } from './frame.js'
 import { createOutput, type Output } from './output.js'
 import { clientCallsIn, createRequest } from './request.js'
 import { runBatch, type Batch, type BatchOutcome } from './tool-batch.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
-
-/** What is saved when the run pauses: where the loop stands. */
-interface ChatFrame {
-  /** How often the model has answered. */
-  readonly iteration: number
-  /** How often of these do not count for the limit: those before the client had its turn. */
-  readonly uncounted: number
-  /** What this agent has added to its conversation. */
-  readonly added: readonly Message[]
-  /** The calls of the last answer, while tools are at work. */
-  readonly batch?: Batch
-}
 
 interface Chat {
   readonly config: ChatConfig
@@ -34,6 +22,9 @@ interface Chat {
   iteration: number
   uncounted: number
   batch: Batch | undefined
+  answer: string | undefined
+  /** What was cut off before. */
+  readonly cutOff: readonly string[]
 }
 
 type Ending = Extract<Control, { type: 'done' | 'exit' | 'break' | 'transfer' }>
@@ -42,7 +33,13 @@ type Phase = AsyncGenerator<AgentEvent, Control | undefined>
 
 /** Ask the model, run the tools it calls, ask again: until it answers without calling any. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const chat = await openChat(config, ctx)
+  const frame = ctx.takeFrame() as ChatFrame | undefined
+  if (frame) {
+    // Kept while it is made ready to go on, should the run be stopped meanwhile.
+    ctx.keepFrame(() => frame)
+    yield* sendLost(frame, ctx)
+  }
+  const chat = await openChat(config, ctx, frame)
   ctx.keepFrame(() => frameOf(chat))
   for (;;) {
     const { batch, iteration } = chat
@@ -62,19 +59,30 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
   }
 }
 
-function frameOf({ iteration, uncounted, added, batch }: Chat): ChatFrame {
-  return { iteration, uncounted, added, ...(batch ? { batch } : {}) }
+function frameOf(chat: Chat): ChatFrame {
+  const { config, ctx, conversation, iteration, uncounted, added, batch, answer } = chat
+  const isAsking = !batch && answer === undefined
+  const cutOff = isAsking ? cutOffIn(ctx.history(config.historyRewriter), conversation) : chat.cutOff
+  return {
+    iteration,
+    uncounted,
+    added,
+    ...(batch ? { batch } : {}),
+    ...(answer === undefined ? {} : { answer }),
+    ...(cutOff.length > 0 ? { cutOff } : {}),
+  }
 }
 
-async function openChat(config: ChatConfig, ctx: RunContext): Promise<Chat> {
-  const frame = ctx.takeFrame() as ChatFrame | undefined
-  const { iteration = 0, uncounted = 0, batch } = frame ?? {}
+async function openChat(config: ChatConfig, ctx: RunContext, frame: ChatFrame | undefined): Promise<Chat> {
+  const { iteration = 0, uncounted = 0, batch, answer, cutOff = [] } = frame ?? {}
   const added = [...(frame?.added ?? [])]
   const openCalls = new Set(batch?.calls.map(({ id }) => id))
-  const conversation = createConversation(ctx.history(config.historyRewriter), frame && { added, openCalls })
+  const history = ctx.history(config.historyRewriter)
+  const whole = cutOff.length > 0 ? history.filter(({ id }) => !cutOff.includes(id)) : history
+  const conversation = createConversation(whole, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
   const output = config.output === undefined ? undefined : createOutput(config.output)
-  return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch }
+  return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch, answer, cutOff }
 }
 
 function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; readonly asker: Asker } {
@@ -85,6 +93,7 @@ function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; rea
 }
 
 async function* hearModel(chat: Chat, ctx: RunContext): Phase {
+  if (chat.answer !== undefined) return await conclude(chat, chat.answer)
   const { config, output, iteration } = chat
   const isLast = iteration - chat.uncounted >= config.maxIterations
   if (isLast && config.onMaxIterations === 'error') throw tooManySteps(config)
@@ -98,7 +107,10 @@ async function* hearModel(chat: Chat, ctx: RunContext): Phase {
   // It was asked to call none.
   if (isLast && calls.length > 0) throw tooManySteps(config)
   add(chat, answer.messages)
-  if (calls.length === 0) return await conclude(chat, answer)
+  if (calls.length === 0) {
+    chat.answer = answer.text
+    return await conclude(chat, answer.text)
+  }
   chat.iteration++
   chat.batch = { calls, clientCalls: clientCallsIn(calls, chat), results: {}, shown: [] }
   return ctx.shouldStop('model') ? { type: 'cancelled' } : undefined
@@ -106,7 +118,7 @@ async function* hearModel(chat: Chat, ctx: RunContext): Phase {
 
 async function* runTools(chat: Chat, batch: Batch, ctx: RunContext): Phase {
   const outcome = yield* workOff(chat, batch)
-  if (outcome.type === 'interrupted') return outcome
+  if (outcome.type === 'interrupted' || outcome.type === 'cancelled') return outcome
   if (outcome.type === 'client') {
     chat.uncounted = chat.iteration
     return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
@@ -154,8 +166,7 @@ function takeKnownResults(batch: Batch, conversation: Conversation): void {
   }
 }
 
-async function conclude(chat: Chat, answer: Draft): Promise<Control> {
-  const { text } = answer
+async function conclude(chat: Chat, text: string): Promise<Control> {
   if (!chat.output) return endWith(chat, { type: 'done' }, text)
   return endWith(chat, { type: 'done', result: await chat.output.parse(text) }, text)
 }

@@ -26,10 +26,12 @@ export type BatchOutcome =
       readonly control: ToolEnd | { readonly type: 'done'; readonly result: unknown }
     }
   | ({ readonly type: 'interrupted' } & Paused)
+  /** Some were stopped at a safe point. */
+  | { readonly type: 'cancelled' }
   /** The rest is for the client to do. */
   | { readonly type: 'client'; readonly pendingToolCallIds: readonly string[] }
 
-export interface BatchOptions extends Omit<CallOptions, 'signal'> {
+export interface BatchOptions extends Omit<CallOptions, 'signal' | 'onReturned'> {
   /** Told of every result, in the order in which they are sent. */
   readonly onResult: (message: ToolMessage) => void
   readonly onStrayError: (error: unknown) => void
@@ -54,9 +56,10 @@ export async function* runBatch(
     return !asked
   })
   const { signal, clock, graceMs } = ctx
-  const lanes = running.map((call) => laneOf(call, options))
+  const lanes = running.map((call) => laneOf(call, batch, options))
   const settled = new Set<string>()
   let refused: { readonly error: unknown } | undefined
+  let isCancelled = false
   for await (const { lane, value } of merge(lanes, { signal, clock, graceMs, onStrayError })) {
     if (value.type !== 'settled') {
       yield value
@@ -68,20 +71,25 @@ export async function* runBatch(
     if (outcome.type === 'result') batch.results[id] = outcome.result
     else if (outcome.type === 'interrupted') waiting.set(id, outcome)
     else if (outcome.type === 'refused') refused ??= outcome
+    else if (outcome.type === 'cancelled') isCancelled = true
     else {
       yield* allResults(batch, options)
       throw outcome.error
     }
     yield* resultsInOrder(batch, options, (call) => settled.has(call.id) || !running.includes(call))
   }
-  if (!refused) return yield* conclude(batch, options, waiting)
+  if (!refused && !isCancelled) return yield* conclude(batch, options, waiting)
   yield* allResults(batch, options)
-  throw refused.error
+  if (refused) throw refused.error
+  return { type: 'cancelled' }
 }
 
-function laneOf(call: CallRequest, options: BatchOptions): Lane<LaneItem, undefined> {
+function laneOf(call: CallRequest, batch: Batch, options: BatchOptions): Lane<LaneItem, undefined> {
+  const onReturned: CallOptions['onReturned'] = ({ id }, result) => {
+    batch.results[id] = result
+  }
   return async function* lane(signal) {
-    yield { type: 'settled', outcome: yield* runCall(call, { ...options, signal }) }
+    yield { type: 'settled', outcome: yield* runCall(call, { ...options, signal, onReturned }) }
     return undefined
   }
 }
@@ -132,13 +140,16 @@ function* conclude(
   yield* allResults(batch, options)
   const results = batch.calls.flatMap((call) => batch.results[call.id] ?? [])
   const ends = results.flatMap(({ end }) => end ?? [])
-  const control = ends.find(({ type }) => type === 'exit') ?? ends[0]
-  if (control) return { type: 'ended', control }
+  const exit = ends.find(({ type }) => type === 'exit')
+  if (exit) return { type: 'ended', control: exit }
   // Several results may end the agent: the last one is the one that does.
   const direct = results.findLast((result) => result.direct)?.direct
-  if (direct) return { type: 'ended', control: { type: 'done', result: direct.value } }
   const pendingToolCallIds = batch.clientCalls.filter((id) => !batch.results[id])
-  return pendingToolCallIds.length > 0 ? { type: 'client', pendingToolCallIds } : { type: 'answered' }
+  // Whoever goes on after this agent is to hear what the client's tools gave.
+  if (pendingToolCallIds.length > 0 && !direct) return { type: 'client', pendingToolCallIds }
+  const [control] = ends
+  if (control) return { type: 'ended', control }
+  return direct ? { type: 'ended', control: { type: 'done', result: direct.value } } : { type: 'answered' }
 }
 
 function isFinal({ direct, end }: CallResult): boolean {

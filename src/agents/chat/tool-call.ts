@@ -10,7 +10,7 @@ import { errorContent, toResultContent } from '../tool-result.js'
 import type { Tool, ToolContext, ToolEnd } from '../tool.js'
 import { toolSpan } from '../tracing.js'
 import type { CallRequest } from './draft.js'
-import { callAddress, createSession, type ToolSession } from './tool-session.js'
+import { callAddress, createSession, StoppedSignal, type ToolSession } from './tool-session.js'
 
 /** What became of one tool call. JSON, so that it can wait in a checkpoint for its siblings. */
 export interface CallResult {
@@ -25,6 +25,8 @@ export interface CallResult {
 export type CallOutcome =
   | { readonly type: 'result'; readonly result: CallResult }
   | ({ readonly type: 'interrupted' } & Paused)
+  /** Stopped at a safe point. Goes on with the run. */
+  | { readonly type: 'cancelled' }
   /** For `onToolError: 'throw'`. */
   | { readonly type: 'failed'; readonly error: unknown }
   /** The answer it was resumed with is of no use. That is not the model's business. */
@@ -38,6 +40,11 @@ export interface CallOptions {
   readonly onToolError: 'feedback' | 'throw'
   /** The conversation up to and including the call. */
   readonly messages: () => ToolContext['messages']
+  /**
+   * Told of the result as soon as the tool has returned: what it sent may still wait for a reader, who may never come
+   * when the run is stopped.
+   */
+  readonly onReturned: (call: CallRequest, result: CallResult) => void
 }
 
 /** Runs one call. Yields what the tool sends while it runs; a tool that fails is an outcome, not an error. */
@@ -52,7 +59,13 @@ export async function* runCall(
   try {
     // Ambient for the tool alone: what its code traces by itself belongs to the call.
     const work = context.with(span.context, () => invoke(call, session, options))
-    const value = yield* session.during(work)
+    const noted = work.then((value) => {
+      // One that was stopped may return anything.
+      if (!asker.open() && !signal.aborted)
+        options.onReturned(call, resultOf(value, tools.get(call.name), session))
+      return value
+    })
+    const value = yield* session.during(noted)
     // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
     const open = asker.open()
     if (open) return { type: 'interrupted', ...open }
@@ -63,6 +76,7 @@ export async function* runCall(
     if (error instanceof InterruptSignal) asker.note(error)
     const open = asker.open()
     if (open) return { type: 'interrupted', ...open }
+    if (error instanceof StoppedSignal) return { type: 'cancelled' }
     span.fail(error)
     return failed(call, error, options)
   } finally {

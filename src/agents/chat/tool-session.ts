@@ -7,6 +7,11 @@ import { addressOfCall, nameAt } from '../history/address.js'
 import type { ToolContext, ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
 
+/** Thrown by a tool whose agent was stopped at a safe point: the call has no result yet, and goes on with the run. */
+export class StoppedSignal extends Error {
+  override readonly name = 'StoppedSignal'
+}
+
 /** Where a tool call stands in the tree. */
 export function callAddress(ctx: RunContext, call: CallRequest): string {
   return addressOfCall(ctx.address, segmentOf(call))

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { isRejected } from '../chat/rejected.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from './address.js'
-import { addressOf, markIn, markOfRun } from './mark.js'
+import { addressOf, markIn, markKey, markOfRun } from './mark.js'
 import { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './rewrite.js'
 
 /** Whose words an agent hears: those of the thread, or only what it was given and what is said below a place. */
@@ -31,7 +31,8 @@ export function readHistory(
   const { subagentRunId, scope } = viewer
   const isPlain = subagentRunId === undefined && scope.given === undefined && rewrite === rewriteHistory
   // An agent that works alone, which is most of them: long conversations cost it no more than a copy.
-  if (isPlain && messages.every(isPlainMessage)) return messages.slice()
+  if (isPlain && messages.every((message) => isPlainMessage(message) && !isNote(message)))
+    return messages.slice()
   return rewrite(viewOf(messages, viewer))
 }
 
@@ -39,14 +40,19 @@ function isPlainMessage(message: Message): boolean {
   return message.subagentRunId === undefined && !isRejected(message)
 }
 
+/** Whether it says what became of an agent: such words are nobody's own. */
+function isNote(message: Message): boolean {
+  return message.role === 'developer' && markIn(message) !== undefined
+}
+
 /** The conversation as an agent hears it, in order; lanes that have joined one after the other. */
-export function viewOf(messages: readonly Message[], viewer: Viewer): HistoryEntry[] {
+function viewOf(messages: readonly Message[], viewer: Viewer): HistoryEntry[] {
   const { scope } = viewer
   const marksNow = markOfRun(viewer.originRunId)
   const given = (scope.given ?? [])
     .filter(isPlainMessage)
     .map((message) => ({ message, agent: undefined, isOwn: false }))
-  const heard = messages.flatMap((message): Heard[] => {
+  const heard = withCallers(messages).flatMap((message): Heard[] => {
     if (isRejected(message)) return []
     const mark = markIn(message)
     // What the owner of the scope says is not marked, when it answers a call.
@@ -59,6 +65,22 @@ export function viewOf(messages: readonly Message[], viewer: Viewer): HistoryEnt
     return [{ entry: { message: withoutTag(message), ...authorOf(message, at, viewer) }, at: at ?? '' }]
   })
   return [...given, ...inLaneOrder(heard)]
+}
+
+/** What a client's tool gave belongs where the call was made. Clients do not say so themselves. */
+function withCallers(messages: readonly Message[]): readonly Message[] {
+  const callers = new Map<string, Message>()
+  return messages.map((message) => {
+    if (message.role === 'assistant' && message.subagentRunId !== undefined)
+      for (const { id } of message.toolCalls ?? []) callers.set(id, message)
+    if (message.role !== 'tool' || message.subagentRunId !== undefined) return message
+    const caller = callers.get(message.toolCallId)
+    if (caller?.subagentRunId === undefined) return message
+    const { subagentRunId } = caller
+    const mark = markIn(caller)
+    const metadata = { ...message.metadata, ...(mark === undefined ? {} : { [markKey]: mark }) }
+    return { ...message, subagentRunId, metadata }
+  })
 }
 
 interface Heard {

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import { saying, startedIn, textsIn } from '../../../test/support/tree-agents.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import type { Agent, Control } from '../agent.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
+import { breakTool } from '../break-tool.js'
 import { defineTool } from '../define-tool.js'
+import { exitTool } from '../exit-tool.js'
+import { loop } from '../workflows/loop.js'
+import { sequential } from '../workflows/sequential.js'
+import { transferAfter } from './transfer-after.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
 const transfer = (id: string, to: string) => call(id, 'transfer_to_agent', { agent_name: to })
@@ -59,6 +65,7 @@ describe('a transfer', () => {
   })
 
   test('that an agent returns to nobody that is there fails, and names both', async () => {
+    // eslint-disable-next-line require-yield
     const lost = agentOf('lost', async function* () {
       return await Promise.resolve<Control>({ type: 'transfer', to: 'nowhere' })
     })
@@ -119,5 +126,175 @@ describe('a transfer', () => {
     expect(resultsIn(second.events)).toEqual(['c1: booked "yes"'])
     expect(second.outcome).toMatchObject({ type: 'completed', text: 'Booked by c.' })
     expect([a, b, c].map(({ model }) => model.requests.length)).toEqual([2, 1, 2])
+  })
+})
+
+describe('whom an agent may hand over to', () => {
+  const offered = (model: { readonly requests: readonly { readonly tools?: readonly unknown[] }[] }) =>
+    /"enum":(\[[^\]]*\])/.exec(JSON.stringify(model.requests[0]?.tools?.at(-1) ?? ''))?.[1]
+
+  test('is those below it, and for those the one above', async () => {
+    const billing = chat('billing', ['Paid.'])
+    const desk = chat('desk', [[transfer('t', 'billing')]], {
+      subAgents: [billing.agent, chat('sales', []).agent],
+    })
+    await play(desk.agent, 'Hi')
+    expect(offered(desk.model)).toBe('["billing","sales"]')
+    expect(offered(billing.model)).toBe('["desk"]')
+  })
+
+  test('is also those beside it when it says so', async () => {
+    const billing = chat('billing', [[transfer('p', 'sales')]])
+    const sales = chat('sales', ['Sold.'])
+    const desk = chat('desk', [[transfer('t', 'billing')]], {
+      subAgents: [billing.agent, sales.agent],
+      transferToPeers: true,
+    })
+    const { events, outcome } = await play(desk.agent, 'Hi')
+    expect(offered(billing.model)).toBe('["desk","sales"]')
+    expect(startedIn(events)).toEqual(['billing', 'sales'])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Sold.' })
+  })
+
+  test('is not the one above when that is not allowed', async () => {
+    const billing = chat('billing', ['Paid.'], { disallowTransferToParent: true })
+    const desk = chat('desk', [[transfer('t', 'billing')]], { subAgents: [billing.agent] })
+    await play(desk.agent, 'Hi')
+    expect(billing.model.requests[0]).not.toHaveProperty('tools')
+  })
+
+  test('is nobody for an agent alone, and for a step of a workflow', async () => {
+    const alone = chat('alone', ['Hi.'])
+    await play(sequential({ name: 'flow', agents: [alone.agent] }), 'Hi')
+    expect(alone.model.requests[0]).not.toHaveProperty('tools')
+  })
+
+  test('is both for one in the middle, which hands back to the one above all', async () => {
+    const clerk = chat('clerk', ['Done by clerk.', [transfer('c', 'billing')]])
+    const billing = chat('billing', [[transfer('b1', 'clerk')], [transfer('b2', 'desk')]], {
+      subAgents: [transferAfter(clerk.agent, 'billing')],
+    })
+    const desk = chat('desk', [[transfer('d', 'billing')], 'All done.'], { subAgents: [billing.agent] })
+    const { events, outcome } = await play(desk.agent, 'Hi')
+    expect(offered(billing.model)).toBe('["clerk","desk"]')
+    expect(offered(clerk.model)).toBe('["billing"]')
+    expect(startedIn(events)).toEqual(['billing', 'clerk'])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'All done.' })
+  })
+})
+
+describe('an agent and those it hands over to', () => {
+  test('carry out all calls of an answer before they hand over', async () => {
+    const look = defineTool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
+    const billing = chat('billing', ['Paid.'])
+    const desk = chat('desk', [[transfer('t', 'billing'), call('l', 'look')]], {
+      subAgents: [billing.agent],
+      tools: [look],
+    })
+    const { events } = await play(desk.agent, 'Hi')
+    expect(resultsIn(events)).toEqual(['l: seen', "t: Transferred to 'billing'."])
+    expect(textsOf(billing.model.requests[0]?.messages)).toEqual([
+      ['user', 'Hi'],
+      ['user', 'For context: [desk] called tool `look` with arguments: {}'],
+      ['user', 'For context: [desk] tool `look` returned: seen'],
+    ])
+  })
+
+  test('do not hand over more often than they may', async () => {
+    const ping = chat('ping', () => [transfer(crypto.randomUUID(), 'desk')])
+    const desk = chat('desk', () => [transfer(crypto.randomUUID(), 'ping')], {
+      subAgents: [ping.agent],
+      maxTransfers: 5,
+    })
+    const { events, outcome } = await play(desk.agent, 'Hi')
+    expect(outcome).toMatchObject({ type: 'failed', error: { code: 'MAX_ITERATIONS' } })
+    expect(desk.model.requests.length + ping.model.requests.length).toBe(6)
+    expect(ofType(events, 'RUN_ERROR')).toHaveLength(1)
+  })
+
+  test('may hand over as often as they may, also when a question comes in between', async () => {
+    const b = chat('b', [[call('b1', 'book')], [transfer('b2', 'a')], 'Last.'], { tools: [book] })
+    const a = chat('a', [[transfer('a1', 'b')], [transfer('a2', 'b')]], {
+      subAgents: [b.agent],
+      maxTransfers: 3,
+    })
+    const client = createClient(a.agent)
+    const first = await client.say('Go.')
+    const second = await client.answer({ [idOf(first)]: 1 })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Last.' })
+  })
+
+  test('end with one that exits', async () => {
+    const billing = chat('billing', [[call('e', 'exit', { final_result: 'paid' })]], { tools: [exitTool()] })
+    const desk = chat('desk', [[transfer('t', 'billing')]], { subAgents: [billing.agent] })
+    const flow = sequential({ name: 'flow', agents: [desk.agent, saying('never', 'Never.')] })
+    const { events, outcome } = await play(flow, 'Hi')
+    expect(startedIn(events)).toEqual(['desk', 'billing'])
+    expect(outcome).toMatchObject({ type: 'completed', result: 'paid' })
+  })
+
+  test('break the loop they are in', async () => {
+    const judge = chat('judge', [['Good.', call('x', 'end_loop')]], { tools: [breakTool()] })
+    const desk = chat('desk', [[transfer('t', 'judge')]], { subAgents: [judge.agent] })
+    const { events } = await play(loop({ name: 'round', agents: [desk.agent] }), 'Hi')
+    expect(textsIn(events)).toEqual(['Good.'])
+  })
+
+  test('fail with one that fails', async () => {
+    const billing = chat('billing', [[{ error: { status: 400, message: 'refused' } }]])
+    const desk = chat('desk', [[transfer('t', 'billing')], 'Never.'], { subAgents: [billing.agent] })
+    const { outcome } = await play(desk.agent, 'Hi')
+    expect(outcome).toMatchObject({ type: 'failed', error: { message: 'refused' } })
+    expect(desk.model.requests).toHaveLength(1)
+  })
+
+  test('read the conversation as they like', async () => {
+    const billing = chat('billing', ['Paid.'], {
+      historyRewriter: (entries) =>
+        entries.filter(({ agent }) => agent === undefined).map(({ message }) => message),
+    })
+    const desk = chat('desk', [['One moment.', transfer('t', 'billing')]], { subAgents: [billing.agent] })
+    await play(desk.agent, 'Hi')
+    expect(textsOf(billing.model.requests[0]?.messages)).toEqual([['user', 'Hi']])
+  })
+
+  test.each<[string, Agent[]]>([
+    ['twice the same name', [saying('a', 'A.'), saying('a', 'B.')]],
+    ['the name of the agent itself', [saying('desk', 'A.')]],
+    ['one without a description', [{ ...saying('a', 'A.'), description: ' ' }]],
+  ])('are refused with %s', (_what, subAgents) => {
+    expect(() => chat('desk', [], { subAgents })).toThrow(expect.objectContaining({ code: 'INVALID_AGENT' }))
+  })
+})
+
+describe('an agent that always hands over when it is done', () => {
+  test('hands over with no word of its model', async () => {
+    const worker = chat('worker', ['Worked.'])
+    const boss = chat('boss', [[transfer('t', 'worker')], 'Thanks.'], {
+      subAgents: [transferAfter(worker.agent, 'boss')],
+    })
+    const { events, outcome } = await play(boss.agent, 'Go.')
+    expect(textsIn(events)).toEqual(['Worked.', 'Thanks.'])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Thanks.' })
+  })
+
+  test('does not when it exits, asks or fails', async () => {
+    const ends: Control[] = []
+    for (const script of [
+      [[call('e', 'exit', { final_result: 1 })]],
+      [[call('q', 'book')]],
+      [[{ error: { status: 400 } }]],
+    ] satisfies Script[]) {
+      const worker = chat('worker', script, { tools: [exitTool(), book] })
+      const boss = chat('boss', [[transfer('t', 'worker')], 'Never.'], {
+        subAgents: [transferAfter(worker.agent, 'boss')],
+      })
+      const { outcome } = await play(boss.agent, 'Go.')
+      ends.push({ type: 'done', result: outcome.type })
+      expect(boss.model.requests).toHaveLength(1)
+    }
+    expect(ends.map((end) => ('result' in end ? end.result : ''))).toEqual([
+      ...['completed', 'interrupted', 'failed'],
+    ])
   })
 })

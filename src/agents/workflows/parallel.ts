@@ -23,7 +23,7 @@ interface ParallelFrame {
 }
 
 type LaneEnd = { readonly type: 'done' } | { readonly type: 'failed'; readonly message: string }
-type Ended = { readonly type: 'ended'; readonly lane: number; readonly control: Control }
+type Ended = { readonly type: 'ended'; readonly control: Control }
 type Failed = { readonly type: 'failed'; readonly lane: number; readonly error: unknown }
 
 /**
@@ -46,7 +46,7 @@ interface Lanes {
 
 async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const frame = ctx.takeFrame() as ParallelFrame | undefined
-  const through: Record<string, LaneEnd> = { ...frame?.through }
+  const through: Through = { ...frame?.through }
   ctx.keepFrame((): ParallelFrame => ({ through }))
   const waiting: Control[] = []
   const spans = createOpenSpans()
@@ -64,8 +64,6 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
       } else if (value.type !== 'ended') {
         spans.see(value)
         yield value
-      } else if (isDone(value.control, { step: nameOf(lanes, value.lane), workflow: lanes.name })) {
-        through[value.lane] = { type: 'done' }
       } else if (value.control.type === 'exit' || value.control.type === 'break') {
         end = value.control
         break
@@ -80,28 +78,42 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
   return end ?? joined(waiting) ?? finished(lanes, through)
 }
 
-function mergeLanes({ agents, onError }: Lanes, ctx: RunContext, through: ParallelFrame['through']) {
+type Through = Record<string, LaneEnd>
+
+function mergeLanes(lanes: Lanes, ctx: RunContext, through: Through) {
   const { signal, clock, graceMs } = ctx
-  const lanes = agents.flatMap((agent, lane) =>
-    through[lane] ? [] : [laneOf(agent, { lane, onError, ctx })],
+  const open = lanes.agents.flatMap((_, lane) =>
+    through[lane] ? [] : [laneOf(lanes, { lane, ctx, through })],
   )
   const onStrayError = (error: unknown): void =>
     ctx.report(`a lane failed as well: ${toWireError(error).code}`)
-  return merge(lanes, { signal, clock, graceMs, onStrayError })
+  return merge(open, { signal, clock, graceMs, onStrayError })
+}
+
+interface LaneOptions {
+  readonly lane: number
+  readonly ctx: RunContext
+  readonly through: Through
 }
 
 function laneOf(
-  agent: Agent,
-  { lane, onError, ctx }: Pick<Lanes, 'onError'> & { lane: number; ctx: RunContext },
+  { name, agents, onError }: Lanes,
+  { lane, ctx, through }: LaneOptions,
 ): Lane<AgentEvent | Ended | Failed, undefined> {
   return async function* run(signal) {
+    const agent = agents[lane]
+    if (!agent) return undefined
+    let control: Control
     try {
-      const control = yield* ctx.delegate(agent, { segment: String(lane), isLane: true, signal })
-      yield { type: 'ended', lane, control }
+      control = yield* ctx.delegate(agent, { segment: String(lane), isLane: true, signal })
     } catch (error) {
       if (onError === 'abort' || signal.aborted) throw error
       yield { type: 'failed', lane, error }
+      return undefined
     }
+    // Noted at once: what a lane yields may never be read, when the run is stopped.
+    if (isDone(control, { step: agent.name, workflow: name })) through[lane] = { type: 'done' }
+    else yield { type: 'ended', control }
     return undefined
   }
 }

@@ -70,8 +70,10 @@ export function writeSubagentEnd(run: Run, event: EventOf<'SUBAGENT_FINISHED' | 
     event.type === 'SUBAGENT_FINISHED' && event.outcome?.type === 'suspended' ? event.outcome : undefined
   for (const other of [...run.openLanes].reverse()) {
     if (!isWithin(other, lane)) continue
-    if (suspended) suspendLane(run, other, suspended.interruptIds)
-    else endLane(run, other, other === lane ? event : endingLike(event))
+    if (suspended) {
+      // One below it that waits already has said for what.
+      if (other === lane || !other.waitsFor) suspendLane(run, other, suspended.interruptIds)
+    } else endLane(run, other, other === lane ? event : endingLike(event))
   }
 }
 

@@ -241,7 +241,7 @@ describe('grep', () => {
   test.each([
     [{ pattern: '(' }, /missing closing/],
     [{ pattern: 'x', path: 'none' }, /There is no file 'none'/],
-    [{ pattern: 'x', glob: '{' }, /missing closing/],
+    [{ pattern: 'x', glob: '{' }, /nothing closes/],
     [{ pattern: 'x', path: '..' }, /'\.\.'/],
   ])('refuses %o', async (args, reason) => {
     await expect(call('grep', args)).rejects.toThrow(failure(reason))
