@@ -14,7 +14,7 @@ export interface ToolContext extends Interrupting {
   readonly agentName: string
   /** How long a call may take in this run unless the tool has a limit of its own. */
   readonly timeoutMs: number | undefined
-  /** Aborts when the run is cancelled or the tool's time is over. */
+  /** Aborts when the run is cancelled or the tool's time is over. Throw then: what is returned counts as the result. */
   readonly signal: AbortSignal
   /** The conversation up to and including the call. */
   readonly messages: readonly Message[]

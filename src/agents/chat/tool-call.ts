@@ -60,9 +60,7 @@ export async function* runCall(
     // Ambient for the tool alone: what its code traces by itself belongs to the call.
     const work = context.with(span.context, () => invoke(call, session, options))
     const noted = work.then((value) => {
-      // One that was stopped may return anything.
-      if (!asker.open() && !signal.aborted)
-        options.onReturned(call, resultOf(value, tools.get(call.name), session))
+      if (!asker.open()) options.onReturned(call, resultOf(value, tools.get(call.name), session))
       return value
     })
     const value = yield* session.during(noted)

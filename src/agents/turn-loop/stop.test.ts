@@ -19,6 +19,7 @@ async function working(options: TurnLoopOptions = {}) {
     ran.push('slow')
     begun.resolve()
     await Promise.race([done.promise, aborted(signal)])
+    signal.throwIfAborted()
     return 'done'
   })
   const script: Script = ({ messages }) =>
