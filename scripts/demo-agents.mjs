@@ -1,6 +1,7 @@
 import { defineAgent, defineTool } from 'millrace'
 import { z } from 'zod'
 import { createTeamAgents } from './demo-teams.mjs'
+import { approved, getWeather } from './demo-tools.mjs'
 
 /**
  * The agents that `npm start` serves. The first example of each shows its point, also with the demo model, which reads
@@ -23,23 +24,12 @@ function chat(model) {
 }
 
 function tools(model) {
-  const weather = defineTool({
-    name: 'get_weather',
-    description: 'Tells the weather in a city.',
-    input: z.object({ city: z.string() }),
-    // Made up, but always the same for a city.
-    execute: ({ city }) => ({
-      city,
-      temperature: 3 + city.length,
-      sky: ['sun', 'rain', 'clouds'][city.length % 3],
-    }),
-  })
   return defineAgent({
     name: 'tools',
     description: 'Calls a tool of the backend to find out what it does not know.',
     instructions: 'Look the weather up, never guess it.',
     model,
-    tools: [weather],
+    tools: [getWeather],
     examples: ['What is the weather in Oslo?', 'Is it warm in Buenos Aires?'],
   })
 }
@@ -49,14 +39,11 @@ function approval(model) {
     name: 'book_table',
     description: 'Books a table in a restaurant. The guest is asked before anything is booked.',
     input: z.object({ restaurant: z.string(), people: z.number().int() }),
-    async execute({ restaurant, people }, ctx) {
-      const answer = await ctx.interrupt({
+    execute: ({ restaurant, people }, ctx) =>
+      approved(ctx, {
         message: `Book a table for ${people} at ${restaurant}?`,
-        responseSchema: z.object({ approved: z.boolean() }),
-      })
-      const isApproved = answer.status === 'resolved' && answer.payload.approved
-      return isApproved ? 'The table is booked.' : 'Nothing is booked: the guest does not want it.'
-    },
+        done: 'The table is booked.',
+      }),
   })
   return defineAgent({
     name: 'approval',

@@ -2,6 +2,7 @@ import { defineAgent, defineTool } from 'millrace'
 import { deepAgent, planExecute, supervisor } from 'millrace/prebuilt'
 import { z } from 'zod'
 import { deepDemoModel, inOrder, stepByStep } from './demo-plans.mjs'
+import { approved, getWeather } from './demo-tools.mjs'
 
 /**
  * The agents that `npm start` serves which are made of others.
@@ -83,18 +84,6 @@ function deep(model) {
   })
 }
 
-const getWeather = defineTool({
-  name: 'get_weather',
-  description: 'Tells the weather in a city.',
-  input: z.object({ city: z.string() }),
-  // Made up, but always the same for a city.
-  execute: ({ city }) => ({
-    city,
-    temperature: 3 + city.length,
-    sky: ['sun', 'rain', 'clouds'][city.length % 3],
-  }),
-})
-
 const findRooms = defineTool({
   name: 'find_rooms',
   description: 'Finds rooms in a city, and what they cost.',
@@ -106,12 +95,6 @@ const bookRoom = defineTool({
   name: 'book_room',
   description: 'Books a room in a city. The guest is asked before anything is booked.',
   input: z.object({ city: z.string(), people: z.number().int() }),
-  async execute({ city, people }, ctx) {
-    const answer = await ctx.interrupt({
-      message: `Book a room for ${people} in ${city}?`,
-      responseSchema: z.object({ approved: z.boolean() }),
-    })
-    const isApproved = answer.status === 'resolved' && answer.payload.approved
-    return isApproved ? 'The room is booked.' : 'Nothing is booked: the guest does not want it.'
-  },
+  execute: ({ city, people }, ctx) =>
+    approved(ctx, { message: `Book a room for ${people} in ${city}?`, done: 'The room is booked.' }),
 })

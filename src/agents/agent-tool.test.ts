@@ -348,29 +348,46 @@ describe('a tool that runs agents by itself', () => {
   })
 })
 
-test('an agent stopped at a safe point has not answered: it goes on with the run, where it was', async () => {
-  const begun = deferred()
-  const door = deferred()
-  let slowly = 0
-  const slow = toolOf('slow', async () => {
-    begun.resolve()
-    await door.promise
-    return `slow ${++slowly}`
+/** As somebody may write it by hand. */
+function ownTool(agent: Agent): Tool {
+  return toolOf(agent.name, async ({ delegate }) => {
+    const source = delegate(agent, { messages: [] })
+    for (;;) {
+      const step = await source.next()
+      if (step.done === true) return 'result' in step.value ? step.value.result : ''
+    }
   })
-  const inner = agentOf('inner', [['Half a word', call('i1', 'slow')], 'Whole.'], { tools: [slow] })
-  const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
-  const running = run(outer, { threadId: 't', messages: [] })
-  await begun.promise
-  running.cancel({ at: 'tools' })
-  door.resolve()
-  const stopped = await running.result
-  expect(stopped.type).toBe('cancelled')
-  expect(linesOf(stopped.messages).filter((line) => line.startsWith('tool'))).toEqual(['tool: slow 1'])
-  const { events, outcome } = await play(outer, { threadId: 't' }, { checkpoint: stopped.checkpoint })
-  expect(resultsIn(events)).toEqual(['o1: Whole.'])
-  expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
-  expect(slowly).toBe(1)
-})
+}
+
+test.each([
+  ['by agentTool', (agent: Agent) => agentTool(agent)],
+  ['by hand', ownTool],
+])(
+  'an agent stopped at a safe point has not answered: it goes on where it was, run %s',
+  async (_, toTool) => {
+    const begun = deferred()
+    const door = deferred()
+    let slowly = 0
+    const slow = toolOf('slow', async () => {
+      begun.resolve()
+      await door.promise
+      return `slow ${++slowly}`
+    })
+    const inner = agentOf('inner', [['Half a word', call('i1', 'slow')], 'Whole.'], { tools: [slow] })
+    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [toTool(inner)] })
+    const running = run(outer, { threadId: 't', messages: [] })
+    await begun.promise
+    running.cancel({ at: 'tools' })
+    door.resolve()
+    const stopped = await running.result
+    expect(stopped.type).toBe('cancelled')
+    expect(linesOf(stopped.messages).filter((line) => line.startsWith('tool'))).toEqual(['tool: slow 1'])
+    const { events, outcome } = await play(outer, { threadId: 't' }, { checkpoint: stopped.checkpoint })
+    expect(resultsIn(events)).toEqual(['o1: Whole.'])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(slowly).toBe(1)
+  },
+)
 
 describe('what an agent as a tool is told', () => {
   test('is its input as JSON when it has a schema, and what does not fit is told to the model', async () => {

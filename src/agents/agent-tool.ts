@@ -2,7 +2,6 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
 import type { Agent } from './agent.js'
 import { InterruptSignal } from './asker.js'
-import { StoppedSignal } from './chat/tool-session.js'
 import { agentTree } from './checkpoint.js'
 import { rewriteHistory } from './history/rewrite.js'
 import { describeIssues } from './schema-issue.js'
@@ -77,7 +76,6 @@ async function runAsTool(agent: Agent, ctx: ToolContext, options: DelegatedCall)
       const step = await source.next()
       if (step.done !== true) continue
       const control = step.value
-      if (control.type === 'cancelled') throw new StoppedSignal('Stopped before it was finished.')
       return 'result' in control ? control.result : ''
     }
   } catch (error) {

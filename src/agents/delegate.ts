@@ -3,6 +3,7 @@ import type { AgentEvent } from '../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from './agent.js'
 import { afterWork, type WorkEnd } from './asker.js'
 import type { AgentPlace, Place, RunScope } from './context.js'
+import { isOver } from './control.js'
 import { addressBelow } from './history/address.js'
 import type { CallRecord } from './history/call-record.js'
 import { markEvents } from './history/mark.js'
@@ -145,12 +146,6 @@ function runInPlace(
       return this
     },
   }
-}
-
-/** Whether the agent will not go on from here. */
-function isOver(control: Control): boolean {
-  if (control.type === 'done') return (control.pendingToolCallIds ?? []).length === 0
-  return control.type !== 'interrupted' && control.type !== 'cancelled'
 }
 
 interface Watch {

@@ -111,7 +111,7 @@ function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | 
     case 'transfer':
       throw new MillraceError(
         'INVALID_AGENT',
-        `Agent '${run.agent.name}' transfers to '${control.to}', but it has no agent of that name.`,
+        `Agent '${run.agent.name}' transfers to '${control.to}', but it has no agent of that name. Add it to its subAgents.`,
       )
     case 'done':
     case 'exit':

@@ -70,6 +70,7 @@ export {
 } from './turn-loop/turn-loop.js'
 export type { Pushed } from './turn-loop/pushed.js'
 export type { SavedTurnLoop } from './turn-loop/saved.js'
+export { unknownQuestion } from './unknown-question.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from '@ag-ui/core'
 import type { AgUiEvent } from '../protocol/index.js'
-import { isRejected } from './chat/rejected.js'
+import { isRejected } from './history/message-marks.js'
 import { createVoices } from './history/voices.js'
 
 /** What a run has said for itself, taken from the events as they pass. */

@@ -5,6 +5,7 @@ import { assertSameAgents, type Checkpoint } from './checkpoint.js'
 import type { Answer } from './interrupt.js'
 import type { Resumption } from './resumption.js'
 import { checkAgainst } from './schema.js'
+import { unknownQuestion } from './unknown-question.js'
 
 /** What a run has to do, given what was saved and what was answered. */
 export type ResumePlan =
@@ -93,11 +94,7 @@ function isKnown(
 function assertKnown(entries: readonly ResumeEntry[], checkpoint: Checkpoint | undefined): void {
   const open = checkpoint?.points.map(({ interrupt }) => interrupt.id) ?? []
   const unknown = entries.find(({ interruptId }) => !open.includes(interruptId))
-  if (!unknown) return
-  const list = open.length > 0 ? `Open are: ${open.join(', ')}.` : 'None is open.'
-  throw new MillraceError('INVALID_RESUME', `There is no open question '${unknown.interruptId}'. ${list}`, {
-    details: { interruptId: unknown.interruptId, open },
-  })
+  if (unknown) throw unknownQuestion(unknown.interruptId, open)
 }
 
 async function checkedAnswers(

@@ -31,12 +31,9 @@ export interface ToolContext extends Interrupting {
   readonly emit: (event: AgentEvent) => void
   /**
    * Runs an agent as part of this call, in a subagent span of its own. What it does is sent on as it is read here, and
-   * when it stops to ask, so does the tool: this throws, as `interrupt` does.
+   * when it stops, to ask or at a safe point, so does the tool: this throws, as `interrupt` does.
    */
-  readonly delegate: (
-    agent: Agent,
-    options: DelegatedCall,
-  ) => AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>>
+  readonly delegate: (agent: Agent, options: DelegatedCall) => AsyncGenerator<AgentEvent, DelegatedEnd>
   /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
   readonly exit: (result?: unknown) => void
   /** Ends the agent, and the loop it runs in, after this batch of calls. */
@@ -47,6 +44,9 @@ export interface ToolContext extends Interrupting {
 
 /** How a tool ends its agent. */
 export type ToolEnd = Extract<Control, { type: 'exit' | 'break' | 'transfer' }>
+
+/** How an agent ends that works on a call. */
+export type DelegatedEnd = Exclude<Control, Interrupted | { type: 'cancelled' }>
 
 export interface DelegatedCall {
   readonly messages: readonly Message[]

@@ -10,7 +10,7 @@ import { defineTool } from '../define-tool.js'
 import type { Answer } from '../interrupt.js'
 import type { Tool, ToolContext } from '../tool.js'
 import { defineAgent } from './chat-agent.js'
-import { isRejected } from './rejected.js'
+import { isRejected } from '../history/message-marks.js'
 
 /** The plan of each call by its id: `0.1` is the second call of the first turn, `0.1/0.0` one of the agent inside. */
 function plansOf(talk: Talk, above = ''): [string, CallPlan][] {

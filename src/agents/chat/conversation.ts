@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isCutOff } from '../history/message-marks.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /**
@@ -38,7 +38,13 @@ export function createConversation(history: readonly Message[], left?: LeftConve
     }
   }
 
-  const given = left ? joined(history.filter(isWhole), left.added) : history
+  // What was cut off is said again by those who go on from there.
+  const given = left
+    ? joined(
+        history.filter((message) => !isCutOff(message)),
+        left.added,
+      )
+    : history
   const isHolder = (message: Message): boolean => holdsCall(message, left?.openCalls)
   const first = left ? given.findIndex(isHolder) : -1
   if (first === -1) add(repairMessages(given))
@@ -66,12 +72,6 @@ export function createConversation(history: readonly Message[], left?: LeftConve
 function joined(history: readonly Message[], added: readonly Message[]): readonly Message[] {
   const ids = new Set(history.map(({ id }) => id))
   return [...history, ...added.filter(({ id }) => !ids.has(id))]
-}
-
-/** What was cut off is said again by those who go on from there. */
-function isWhole({ metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return !(isRecord(own) && own.cancelled === true)
 }
 
 function holdsCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {

@@ -1,4 +1,3 @@
-import type { Message } from '@ag-ui/core'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Draft } from './draft.js'
 
@@ -31,10 +30,4 @@ export function rejectDraft(draft: Draft, reason: string, newId: (prefix: string
     })
   }
   return events
-}
-
-/** Whether a message belongs to an attempt that was taken back. */
-export function isRejected({ metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return typeof own === 'object' && own !== null && 'rejected' in own
 }

@@ -1,13 +1,13 @@
 import type { Context as TraceContext } from '@opentelemetry/api'
 import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Control, Interrupted, RunContext } from '../agent.js'
+import type { Control, RunContext } from '../agent.js'
 import { InterruptSignal, type Asker } from '../asker.js'
 import { addressOfCall, nameAt } from '../history/address.js'
-import type { ToolContext, ToolEnd } from '../tool.js'
+import type { DelegatedEnd, ToolContext, ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
 
-/** Thrown by a tool whose agent was stopped at a safe point: the call has no result yet, and goes on with the run. */
+/** Thrown by `delegate` when its agent was stopped at a safe point: the call has no result yet, and goes on with the run. */
 export class StoppedSignal extends Error {
   override readonly name = 'StoppedSignal'
 }
@@ -102,7 +102,7 @@ async function* relay(
   source: AsyncGenerator<AgentEvent, Control>,
   asker: Asker,
   send: ToolSession['send'] | undefined,
-): AsyncGenerator<AgentEvent, Exclude<Control, Interrupted>> {
+): AsyncGenerator<AgentEvent, DelegatedEnd> {
   try {
     for (;;) {
       const step = await source.next()
@@ -113,6 +113,10 @@ async function* relay(
         // Noted, should the tool swallow it.
         asker.note(step.value)
         throw new InterruptSignal(step.value.points, step.value.frames)
+      } else if (step.value.type === 'cancelled') {
+        throw new StoppedSignal(
+          'The run stops here. Do not catch this: the tool runs again when the run goes on.',
+        )
       } else return step.value
     }
   } finally {

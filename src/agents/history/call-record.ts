@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { createRunStream, type AgentEvent } from '../../protocol/index.js'
-import { isRejected } from '../chat/rejected.js'
+import { isRejected } from './message-marks.js'
 import { createVoices } from './voices.js'
 
 /**

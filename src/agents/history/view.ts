@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { isRejected } from '../chat/rejected.js'
+import { isRejected } from './message-marks.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from './address.js'
 import { addressOf, markIn, markKey, markOfRun } from './mark.js'
 import { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './rewrite.js'

@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../agent.js'
 import { addressBelow } from '../history/address.js'
 import { withStateKey } from '../middlewares/state-key.js'
-import { isDone } from '../workflows/workflow.js'
+import { isStepDone } from '../workflows/workflow.js'
 import { briefing, decisionTask, lastDecisionTask, lastWordsAt, stepTask, unfinished } from './plan-words.js'
 import { decisionSchema, plannedSchema, type Plan, type PlanStep } from './plan.js'
 import { resultOf, withoutText } from './planner.js'
@@ -156,7 +156,7 @@ function isFinished(
   { name }: Agent,
   crew: Crew,
 ): control is Extract<Control, { type: 'done' }> {
-  return isDone(control, { step: name, workflow: crew.name })
+  return isStepDone(control, { step: name, workflow: crew.name })
 }
 
 /** A break ends the work on the plan, and nothing around it. */

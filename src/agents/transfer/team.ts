@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, TransferTarget } from '../agent.js'
 import { checkNumber } from '../check-number.js'
 import { agentTree } from '../checkpoint.js'
+import { isDone } from '../control.js'
 import { addressBelow } from '../history/address.js'
 import { failureNote } from '../history/failure-note.js'
 
@@ -113,10 +114,7 @@ interface Handover {
 function nextOf(team: Team, ctx: RunContext, { control, current }: Handover): string | undefined {
   const { lead, members, afterMember } = team
   const isLead = current === lead.name
-  if (control.type === 'done') {
-    const isWaiting = (control.pendingToolCallIds ?? []).length > 0
-    return isLead || isWaiting || afterMember === 'end' ? undefined : lead.name
-  }
+  if (isDone(control)) return isLead || afterMember === 'end' ? undefined : lead.name
   if (control.type !== 'transfer') return undefined
   const { to } = control
   const known = isLead ? membersOf(team, 'child') : targetsOf(team, memberNamed(team, current))

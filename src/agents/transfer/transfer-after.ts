@@ -1,4 +1,5 @@
 import type { Agent } from '../agent.js'
+import { isDone } from '../control.js'
 
 /** An agent that hands over to another when it is done, whatever its model thinks. */
 export function transferAfter(agent: Agent, to: string): Agent {
@@ -6,8 +7,7 @@ export function transferAfter(agent: Agent, to: string): Agent {
     ...agent,
     async *run(ctx) {
       const control = yield* agent.run(ctx)
-      const isDone = control.type === 'done' && (control.pendingToolCallIds ?? []).length === 0
-      return isDone ? { type: 'transfer', to } : control
+      return isDone(control) ? { type: 'transfer', to } : control
     },
   }
 }

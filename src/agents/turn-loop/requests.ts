@@ -1,6 +1,7 @@
 import type { Message, ResumeEntry } from '@ag-ui/core'
 import { systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
+import { unknownQuestion } from '../unknown-question.js'
 import { advance, whenAtRest, type Loop, type Turn } from './engine.js'
 import { over, questionsOf } from './held.js'
 import { hasCall, hasResult, toMessages, type Pushed } from './pushed.js'
@@ -60,13 +61,7 @@ export function answer(loop: Loop, entries: readonly ResumeEntry[]): void {
   assertOpen(loop)
   const open = questionsOf(loop.held).map(({ id }) => id)
   const unknown = entries.find(({ interruptId }) => !open.includes(interruptId))
-  if (unknown) {
-    const { interruptId } = unknown
-    const list = open.length > 0 ? `Open are: ${open.join(', ')}.` : 'None is open.'
-    throw new MillraceError('INVALID_RESUME', `There is no open question '${interruptId}'. ${list}`, {
-      details: { interruptId, open },
-    })
-  }
+  if (unknown) throw unknownQuestion(unknown.interruptId, open)
   loop.held = { ...loop.held, answers: [...loop.held.answers, ...entries] }
   advance(loop)
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../agent.js'
 import { checkNumber } from '../check-number.js'
-import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface LoopOptions extends WorkflowOptions {
   /** How often to go round at most. Then the loop is done, without an error. Default 10. */
@@ -48,7 +48,7 @@ async function* runLoop(
       isFirst = false
       last = yield* ctx.delegate(agent, { segment: [String(iteration), String(index)] })
       if (last.type === 'break') return { type: 'done' }
-      if (!isDone(last, { step: agent.name, workflow: name })) return last
+      if (!isStepDone(last, { step: agent.name, workflow: name })) return last
       index++
     }
   }

@@ -7,7 +7,7 @@ import type { Frames, Point } from '../checkpoint.js'
 import { addressBelow } from '../history/address.js'
 import { failureNote } from '../history/failure-note.js'
 import { createOpenSpans } from './open-spans.js'
-import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface ParallelOptions extends WorkflowOptions {
   /**
@@ -112,7 +112,7 @@ function laneOf(
       return undefined
     }
     // Noted at once: what a lane yields may never be read, when the run is stopped.
-    if (isDone(control, { step: agent.name, workflow: name })) through[lane] = { type: 'done' }
+    if (isStepDone(control, { step: agent.name, workflow: name })) through[lane] = { type: 'done' }
     else yield { type: 'ended', control }
     return undefined
   }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../agent.js'
-import { isDone, workflowAgent, type WorkflowOptions } from './workflow.js'
+import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 /** Where a sequence stands. */
 interface SequenceFrame {
@@ -31,7 +31,7 @@ async function* runSequence(
   for (const agent of agents.slice(index)) {
     if (index > (frame?.index ?? 0) && ctx.shouldStop('tools')) return { type: 'cancelled' }
     last = yield* ctx.delegate(agent, { segment: String(index) })
-    if (!isDone(last, { step: agent.name, workflow })) return last
+    if (!isStepDone(last, { step: agent.name, workflow })) return last
     index++
   }
   return last

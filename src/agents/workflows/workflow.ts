@@ -1,6 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
 import type { Agent, Control } from '../agent.js'
 import { agentTree } from '../checkpoint.js'
+import { isDone } from '../control.js'
 
 /** What all workflows are made with. */
 export interface WorkflowOptions {
@@ -35,10 +36,13 @@ export function workflowAgent(
 }
 
 /** Whether what comes next in the workflow may begin. Throws for a transfer: steps have nobody to hand over to. */
-export function isDone(control: Control, { step, workflow }: { step: string; workflow: string }): boolean {
+export function isStepDone(
+  control: Control,
+  { step, workflow }: { readonly step: string; readonly workflow: string },
+): control is Extract<Control, { type: 'done' }> {
   if (control.type === 'transfer') {
-    const message = `Agent '${step}' transfers to '${control.to}', but it is a step of '${workflow}': it may not.`
+    const message = `Agent '${step}' transfers to '${control.to}', but it is a step of '${workflow}': it may not. Make it one of the subAgents of an agent that may.`
     throw new MillraceError('INVALID_AGENT', message, { details: { from: step, to: control.to } })
   }
-  return control.type === 'done' && (control.pendingToolCallIds ?? []).length === 0
+  return isDone(control)
 }

@@ -1,6 +1,7 @@
 import type { ResumeEntry } from '@ag-ui/core'
+import { unknownQuestion } from '../../agents/index.js'
 import { isRecord } from '../../core/is-record.js'
-import { MillraceError } from '../../core/errors.js'
+import type { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/thread.js'
 
 /**
@@ -18,10 +19,7 @@ export function freshAnswers(
     ({ interruptId }) => !open.includes(interruptId) && !answered.includes(interruptId),
   )
   if (!stray) return resume.filter(({ interruptId }) => open.includes(interruptId))
-  const list = open.length > 0 ? `Open are: ${open.join(', ')}.` : 'None is open.'
-  return new MillraceError('INVALID_RESUME', `There is no open question '${stray.interruptId}'. ${list}`, {
-    details: { interruptId: stray.interruptId, open },
-  })
+  return unknownQuestion(stray.interruptId, open)
 }
 
 /**
