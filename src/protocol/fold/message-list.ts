@@ -29,9 +29,12 @@ export function createMessageList(initial: readonly Message[]): MessageList {
 // A class: accessors in an object literal would give every run an object shape of its own, slow and large.
 class Messages implements MessageList {
   #all: Message[]
-  /** Built when first asked for: a run that only streams new text into an empty thread needs none of it. */
+  /** Most runs look for an id or two in a long history: it is looked through a few times before this is built. */
   #index: Index | undefined
+  #looks = 0
   #own: Set<Message> | undefined
+  /** The newest of ours. What comes next is most likely for it. */
+  #latest: Message | undefined
 
   constructor(initial: readonly Message[]) {
     this.#all = [...initial]
@@ -42,11 +45,14 @@ class Messages implements MessageList {
   }
 
   get(id: string): Message | undefined {
+    if (this.#latest?.id === id) return this.#latest
+    if (this.#index === undefined && this.#looks++ < looksWithoutIndex)
+      return this.#all.find((message) => message.id === id)
     return this.#lookUp().byId.get(id)
   }
 
   own(id: string): Message | undefined {
-    const message = this.#lookUp().byId.get(id)
+    const message = this.get(id)
     return message && this.#writable(message)
   }
 
@@ -69,7 +75,7 @@ class Messages implements MessageList {
 
   push(message: Message): void {
     this.#take(message)
-    this.#lookUp().byId.set(message.id, message)
+    this.#index?.byId.set(message.id, message)
     this.#all.push(message)
   }
 
@@ -89,23 +95,23 @@ class Messages implements MessageList {
     all.splice(at, 0, message)
     this.#take(message)
     ;(index.answered ??= new Set()).add(toolCallId)
-    if (byId.has(message.id)) this.#index = undefined
+    if (byId.has(message.id)) this.#forget()
     else byId.set(message.id, message)
   }
 
   replace(message: Message): void {
-    const old = this.#lookUp().byId.get(message.id)
+    const old = this.get(message.id)
     if (!old) return
     this.#all[this.#all.lastIndexOf(old)] = message
-    this.#take(message)
     // Tool calls and results go with the message that held them.
-    if (old.role === message.role) this.#lookUp().byId.set(message.id, message)
-    else this.#index = undefined
+    if (old.role !== message.role) this.#forget()
+    this.#take(message)
+    this.#index?.byId.set(message.id, message)
   }
 
   reset(messages: readonly Message[]): void {
     this.#all = [...messages]
-    this.#index = undefined
+    this.#forget()
     this.#own = undefined
   }
 
@@ -113,8 +119,14 @@ class Messages implements MessageList {
     return (this.#index ??= indexOf(this.#all))
   }
 
+  #forget(): void {
+    this.#index = undefined
+    this.#latest = undefined
+  }
+
   #take(message: Message): void {
     ;(this.#own ??= new Set()).add(message)
+    this.#latest = message
   }
 
   #writable(message: Message): Message {
@@ -122,10 +134,13 @@ class Messages implements MessageList {
     const copy = copyOf(message)
     this.#take(copy)
     this.#all[this.#all.lastIndexOf(message)] = copy
-    this.#lookUp().byId.set(copy.id, copy)
+    this.#index?.byId.set(copy.id, copy)
     return copy
   }
 }
+
+/** An index takes as long to build as some ten looks through a list. */
+const looksWithoutIndex = 8
 
 interface Index {
   readonly byId: Map<string, Message>

@@ -11,7 +11,7 @@ export type WireFormat = 'sse' | 'protobuf'
  * wins, and protobuf at equal quality.
  */
 export function negotiate(accept: string | null | undefined): WireFormat {
-  if (!accept) return 'sse'
+  if (!accept?.toLowerCase().includes(protobufMediaType)) return 'sse'
   const qualities = accept.split(',').map(parseRange)
   const best = (type: string): number =>
     Math.max(0, ...qualities.filter((range) => range.type === type).map((range) => range.quality))

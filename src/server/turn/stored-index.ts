@@ -16,32 +16,58 @@ export interface StoredIndex {
   readonly hasId: (id: string) => boolean
 }
 
-export function indexStored(messages: readonly Message[]): StoredIndex {
+export function indexStored(stored: readonly Message[]): StoredIndex {
+  // Stores may give a frozen list, which V8 is many times slower at going through.
+  const messages = [...stored]
   const spoken: number[] = []
-  const byId = new Map<string, number>()
-  const holders = new Map<string, number>()
-  const results = new Map<string, number>()
   let position = -1
   for (const message of messages) {
     position++
     if (isSpoken(message)) spoken.push(position)
+  }
+  let maps: Maps | undefined
+  const lookUp = (): Maps => (maps ??= mapsOf(messages))
+  let looks = 0
+  const byId = (id: string): number | undefined => {
+    if (maps || looks++ >= looksWithoutMaps) return lookUp().byId.get(id)
+    const first = messages.findIndex((message) => message.id === id)
+    return first === -1 ? undefined : first
+  }
+  return {
+    messages,
+    spoken,
+    positionOf(message, firstLook) {
+      const there = messages[firstLook]
+      if (message.role !== 'tool') return there?.id === message.id ? firstLook : byId(message.id)
+      const isThere = there?.role === 'tool' && there.toolCallId === message.toolCallId
+      return isThere ? firstLook : lookUp().results.get(message.toolCallId)
+    },
+    holderOf: (toolCallId) => lookUp().holders.get(toolCallId),
+    hasResult: (toolCallId) => lookUp().results.has(toolCallId),
+    hasId: (id) => lookUp().byId.has(id),
+  }
+}
+
+/** Most clients have what is stored and one message more: for that one alone no maps are made. */
+const looksWithoutMaps = 4
+
+interface Maps {
+  readonly byId: ReadonlyMap<string, number>
+  readonly holders: ReadonlyMap<string, number>
+  readonly results: ReadonlyMap<string, number>
+}
+
+function mapsOf(messages: readonly Message[]): Maps {
+  const byId = new Map<string, number>()
+  const holders = new Map<string, number>()
+  const results = new Map<string, number>()
+  for (const [position, message] of messages.entries()) {
     addFirst(byId, message.id, position)
     if (message.role === 'tool') addFirst(results, message.toolCallId, position)
     if (message.role !== 'assistant') continue
     for (const { id } of message.toolCalls ?? []) addFirst(holders, id, position)
   }
-  const hasOwnIds = byId.size === messages.length
-  return {
-    messages,
-    spoken,
-    positionOf(message, firstLook) {
-      if (message.role === 'tool') return results.get(message.toolCallId)
-      return hasOwnIds && messages[firstLook]?.id === message.id ? firstLook : byId.get(message.id)
-    },
-    holderOf: (toolCallId) => holders.get(toolCallId),
-    hasResult: (toolCallId) => results.has(toolCallId),
-    hasId: (id) => byId.has(id),
-  }
+  return { byId, holders, results }
 }
 
 /** Whether a message is part of what is said. Clients may or may not send the others back. */

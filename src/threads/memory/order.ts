@@ -44,30 +44,29 @@ export function createThreadOrder(): ThreadOrder {
     page(owner, { limit, cursor }) {
       const from = cursor === undefined ? undefined : { ...fromCursor(cursor), text: '' }
       const own = owners.get(textOfOwner(owner))
-      if (own === undefined) return { keys: [] }
-      return pageOf(own, from === undefined ? own.size : own.before(from), limit)
+      return own === undefined ? { keys: [] } : pageOf(own.backFrom(from), limit)
     },
     idle(before, limit) {
       const keys: string[] = []
-      for (let index = 0; index < all.size && keys.length < limit; index++) {
-        const place = all.at(index)
-        if (place === undefined || place.updatedAt >= before) break
-        keys.push(place.text)
+      for (const { updatedAt, text } of all.values()) {
+        if (updatedAt >= before || keys.length >= limit) break
+        keys.push(text)
       }
       return keys
     },
   }
 }
 
-/** Reads back from an index: the latest stand last, where they come and go most quickly. */
-function pageOf(own: Sorted<Place>, end: number, limit: number): { keys: string[]; cursor?: string } {
+/** The latest stand last, where they come and go most quickly, and are given first. */
+function pageOf(places: Iterable<Place>, limit: number): { keys: string[]; cursor?: string } {
   const keys: string[] = []
   let last: Place | undefined
-  for (let index = end - 1; index >= 0 && keys.length < limit; index--) {
-    last = own.at(index)
-    if (last !== undefined) keys.push(last.text)
+  for (const place of places) {
+    if (last !== undefined && keys.length >= limit) return { keys, cursor: toCursor(last) }
+    keys.push(place.text)
+    last = place
   }
-  return last === undefined || keys.length >= end ? { keys } : { keys, cursor: toCursor(last) }
+  return { keys }
 }
 
 function placeOf({ key, updatedAt }: Thread): Place {

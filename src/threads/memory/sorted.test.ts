@@ -15,8 +15,10 @@ test('values that come and go in any order stand in order', () => {
         else model.delete(value)
       }
       const expected = [...model].sort((a, b) => a - b)
-      expect(Array.from({ length: sorted.size }, (_, index) => sorted.at(index))).toEqual(expected)
-      expect(sorted.before(other)).toBe(expected.filter((value) => value < other).length)
+      expect([...sorted.values()]).toEqual(expected)
+      expect(sorted.size).toBe(expected.length)
+      expect([...sorted.backFrom()]).toEqual(expected.toReversed())
+      expect([...sorted.backFrom(other)]).toEqual(expected.filter((value) => value < other).toReversed())
     }),
   )
 })

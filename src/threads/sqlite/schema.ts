@@ -70,11 +70,9 @@ const migrations: readonly string[] = [
 export function prepareSchema(database: SqliteDatabase): void {
   // First, since everything after it may meet another process.
   database.exec('PRAGMA busy_timeout = 5000')
-  // Rows are long: the logs of runs. Counts only while the file is empty.
-  if (versionOf(database) === 0) database.exec('PRAGMA page_size = 8192')
   if (versionOf(database) < migrations.length) migrate(database)
   database.exec('PRAGMA journal_mode = WAL')
-  database.exec('PRAGMA wal_autocheckpoint = 4000')
+  database.exec('PRAGMA wal_autocheckpoint = 8000')
   // A crash of the process loses nothing with it; one of the machine may lose the last commits, never a part of one.
   database.exec('PRAGMA synchronous = NORMAL')
 }
