@@ -37,6 +37,12 @@ describe('what is new', () => {
     ['a system message in front goes to the end', 'u1 a1', 's1 u1 a1 u2', 'run u1 a1 s1 u2'],
     ['one that stands among old ones goes to the end', 'u1 a1', 'u1 u2 a1', 'run u1 a1 u2'],
     ['a message that comes twice is taken once', 'u1 a1', 'u1 a1 u2 u2', 'run u1 a1 u2'],
+    [
+      'who has an id twice, as it is stored, is up to date',
+      'u1 a1 u2 a1',
+      'u1 a1 u2 a1 u3',
+      'run u1 a1 u2 a1 u3',
+    ],
     ['an id that is stored twice is that of the first', 'u1 a1 u2 a1', 'a1 u2 u3', 'run u1 a1 u2 a1 u3'],
     ['a list in another order appends', 'u1 a1 u2 a2', 'a2 u1 u2 a1 u3', 'run u1 a1 u2 a2 u3'],
     ['an assistant message is not taken', 'u1 a1', 'u1 a1 a9', 'nothing'],
