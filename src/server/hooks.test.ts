@@ -276,6 +276,47 @@ describe('inputChange', () => {
     expect(JSON.stringify([model.requests[0]?.messages, await made.history()])).not.toContain(secret)
   })
 
+  it('that adds to a message does not make the next request an edit of it', async () => {
+    const model = scriptedModel((_, index) => `Answer ${index + 1}.`)
+    const inputChange: Hooks['inputChange'] = (input) => {
+      const newest = input.messages.at(-1)
+      if (newest?.role !== 'user') return input
+      const content = `${String(newest.content)} (It is Monday.)`
+      return { ...input, messages: [...input.messages.slice(0, -1), { ...newest, content }] }
+    }
+    const made = served({ inputChange }, defineAgent({ name: 'talker', model }))
+    await made.run({ messages: [user('u1', 'One?')] })
+    const [, answer] = await made.history()
+    const events = await made.run({ messages: [user('u1', 'One?'), answer as Message, user('u2', 'Two?')] })
+    expect(ofType(events, 'CUSTOM')).toEqual([])
+    const asked = model.requests[1]?.messages.map(({ role, content }) => `${role}: ${String(content)}`)
+    expect(asked).toEqual([
+      'user: One? (It is Monday.)',
+      'assistant: Answer 1.',
+      'user: Two? (It is Monday.)',
+    ])
+    // What the person changes is an edit all the same.
+    const edited = await made.run({ messages: [user('u1', 'Another?')] })
+    expect(ofType(edited, 'CUSTOM')).toMatchObject([{ name: 'millrace.forked' }])
+  })
+
+  it.each<[string, unknown]>([
+    ['a message without content', { messages: [{ id: 'u1', role: 'user' }] }],
+    ['content that is a number', { messages: [{ id: 'u1', role: 'user', content: 5 }] }],
+    ['an id that is a number', { messages: [{ id: 7, role: 'user', content: 'Hi' }] }],
+    ['no messages', { messages: undefined }],
+    ['an id that is too long', { messages: [user('u'.repeat(1000), 'Hi')] }],
+  ])('that gives %s is refused, and harms nothing', async (_what, wrong) => {
+    let isWrong = true
+    const inputChange = ((input) =>
+      isWrong ? { ...input, ...(wrong as object) } : input) satisfies Hooks['inputChange']
+    const made = served({ inputChange })
+    expectRefusal(await made.ask('POST /run', { body: inputOf() }), 500, 'HOOK_ERROR')
+    isWrong = false
+    expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+    expect(await made.history()).toHaveLength(2)
+  })
+
   it('cannot change the thread or the run', async () => {
     const made = served({ inputChange: (input) => ({ ...input, threadId: 'other', runId: 'other' }) })
     const events = await made.run({ runId: 'run-own' })

@@ -87,3 +87,25 @@ describe.each(clientVersions)('a second run that preempts the first: $version', 
     ])
   })
 })
+
+describe.each(clientVersions)('a second message before the first is answered: $version', ({ Client }) => {
+  it.each(['wait', 'preempt'] as const)('is added to what the first leads to (%s)', async (whenBusy) => {
+    const { model, served, begun, letGo } = await serveSlow({ whenBusy })
+    const [first, second] = [served.talk({ Client }), served.talk({ Client })]
+    const running = first.say('In Oslo?')
+    await begun.promise
+    // The same person in another tab, which has the first message and nothing of the answer.
+    second.client.setMessages(structuredClone(first.client.messages.slice(0, 1)))
+    const waiting = second.say('Hurry!')
+    await vi.waitFor(() => expect(second.streams).toHaveLength(1))
+    letGo.resolve()
+    expect(resultsIn(await running)).toEqual(['c1: found'])
+    const events = await waiting
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+    expect(events.filter(({ type }) => type === 'CUSTOM')).toEqual([])
+    const lines = linesOf(model.requests.at(-1)?.messages ?? [])
+    expect(lines.filter((line) => line.startsWith('tool:'))).toEqual(['tool: found'])
+    expect(lines.at(0)).toBe('user: In Oslo?')
+    expect(lines.at(-1)).toBe('user: Hurry!')
+  })
+})

@@ -19,6 +19,10 @@ export interface TurnFacts {
   readonly state?: unknown
   readonly clientState?: unknown
   readonly history?: 'server' | 'client'
+  /** What clients last saw of the state, when it was changed since. */
+  readonly shown?: unknown
+  readonly isLegacy?: boolean
+  readonly arrivedAt?: number
   /** The latest run is `run-1`. Default: `run-2`. */
   readonly runId?: string
 }
@@ -37,7 +41,9 @@ export function turnRequest(facts: TurnFacts): TurnRequest {
     context: [],
     resume: (facts.resume ?? []).map((interruptId): ResumeEntry => ({ interruptId, status: 'resolved' })),
   }
-  return { thread: threadOf(facts), input, history, rules: createStateRules({ private: ['secret'] }) }
+  const { isLegacy = false, arrivedAt } = facts
+  const rules = createStateRules({ private: ['secret'] })
+  return { thread: threadOf(facts), input, history, rules, isLegacy, arrivedAt }
 }
 
 function threadOf(facts: TurnFacts): Thread | undefined {
@@ -54,6 +60,7 @@ function threadOf(facts: TurnFacts): Thread | undefined {
     interrupts,
     pendingToolCalls: pending.map((id) => ({ id, name: `tool_${id}` })),
     ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(facts.shown === undefined ? {} : { shown: facts.shown }),
     run: { runId: 'run-1', status, startedAt: 0, nextSeq: 0 },
   }
 }

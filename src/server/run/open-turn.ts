@@ -1,5 +1,4 @@
 import type { Agent } from '../../agents/index.js'
-import { isRecord } from '../../core/is-record.js'
 import { createRunStream, type AgUiEvent, type RunInput } from '../../protocol/index.js'
 import type { Lease } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
@@ -9,7 +8,9 @@ import type { LiveRun } from '../live/live-run.js'
 import { startRunSpan } from '../tracing.js'
 import { planTurn, type TurnPlan } from '../turn/plan-turn.js'
 import type { StateRulesHandle } from '../turn/state-rules.js'
+import { arrivedAt } from './arrived-at.js'
 import { callHook } from './call-hook.js'
+import { changedInput } from './changed-input.js'
 import { conductRun } from './conduct-run.js'
 import { createHolds, type Holds } from './holds.js'
 import { keepFork } from './keep-fork.js'
@@ -24,6 +25,8 @@ export interface TurnRequest {
   readonly agent: Agent
   readonly key: ThreadKey
   readonly input: RunInput
+  /** Whether the client is one from before 1.0. */
+  readonly isLegacy: boolean
   /** As it came in. When the client goes away, nobody waits for the thread any more. */
   readonly request: Request
 }
@@ -43,13 +46,15 @@ export async function openTurn(server: ServerContext, request: TurnRequest): Pro
   const controller = new AbortController()
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
   const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
+  // First: the run at work may be over when it is its turn.
+  const arrived = await arrivedAt(server, key)
   await recordInput(server, input, info)
   try {
     const unlock = await callHook(server, 'lock', () => hooks.lock?.(info))
     if (unlock) holds.add(() => callHook(server, 'lock', unlock))
     const lease = await takeLease(server, key, request.request)
     holds.add(() => store.leases.release(lease))
-    const turn = await planned({ server, request, lease, controller, info, holds })
+    const turn = await planned({ server, request, lease, arrived, controller, info, holds })
     if (turn.type === 'over') await holds.free()
     return turn
   } catch (error) {
@@ -67,19 +72,22 @@ interface Leased {
   readonly server: ServerContext
   readonly request: TurnRequest
   readonly lease: Lease
+  /** How many messages there were before it had to wait. */
+  readonly arrived: number | undefined
   readonly controller: AbortController
   readonly info: RunInfo
   readonly holds: Holds
 }
 
 async function planned(leased: Leased): Promise<Turn> {
-  const { server, request, lease, info } = leased
+  const { server, request, lease, arrived, info } = leased
   const { history, stateRules, metrics } = server
   const thread =
     committed(await server.recoveries.during(lease.key, () => recoverThread(server, lease))) ??
     (await adoptThread(server, lease))
-  const input = await changedInput(leased, thread)
-  const plan = planTurn({ thread, input, history, rules: stateRules })
+  const input = await changedInput(server, { input: request.input, info, thread })
+  const { isLegacy } = request
+  const plan = planTurn({ thread, input, history, rules: stateRules, isLegacy, arrivedAt: arrived })
   if (plan.type === 'run')
     return { type: 'live', run: await start({ ...leased, ...{ thread, input, plan } }) }
   const events = await passed(over(request.input, plan, stateRules), createOutgoing(server, info))
@@ -97,23 +105,6 @@ async function passed(
   const all: AgUiEvent[] = []
   for (const event of events) all.push(await outgoing(event))
   return all
-}
-
-/** What the team makes of the request. It stays the same run of the same thread. */
-async function changedInput(
-  { server, request, info }: Leased,
-  thread: Thread | undefined,
-): Promise<RunInput> {
-  const { inputChange } = server.hooks
-  if (!inputChange) return request.input
-  const { interrupts = [], pendingToolCalls = [] } = thread ?? {}
-  const known = { ...info, thread: { interrupts, pendingToolCalls } }
-  const { threadId, runId } = request.input
-  return callHook(server, 'inputChange', async () => {
-    const changed: unknown = await inputChange(request.input, known)
-    if (!isRecord(changed)) throw new TypeError('inputChange gave no request.')
-    return { ...(changed as RunInput), threadId, runId }
-  })
 }
 
 /** A thread that a run has begun and never committed is as good as none, but for its run. */
@@ -144,6 +135,7 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
       state: plan.state,
       clientTools: input.tools.map(({ name }) => name),
       opening: plan.opening.length,
+      ...(plan.resume.length > 0 ? { isAnswering: true } : {}),
     },
   }
   if (server.isClosing()) throw serverClosing()

@@ -27,6 +27,8 @@ describe('a thread is cut', () => {
     ['when an old message is edited and all are sent', 'u1 a1 u2 a2', 'u1* a1 u2 a2', 'fork u1'],
     ['with what is new behind the edited message', 'u1 a1 u2 a2', 'u1 a1 u2* s1 u3', 'fork u1 a1 u2 s1 u3'],
     ['with what is new before the edited message', 'u1 a1 u2 a2', 's1 u1 a1 u2*', 'fork u1 a1 s1 u2'],
+    ['behind a prompt that the client has', 'u1 a1 s1 u2 a2', 'u1 a1 s1 u3', 'fork u1 a1 s1 u3'],
+    ['when a client that leaves prompts out goes on', 's1 u1 a1 u2 a2', 'u1 a1 u3', 'fork s1 u1 a1 u3'],
     ['before the first of two edits', 'u1 a1 u2 a2', 'u1* a1 u2*', 'fork u1'],
     ['when a client that dropped old messages edits', 'u1 a1 u2 a2', 'u2*', 'fork u1 a1 u2'],
     [
@@ -74,6 +76,14 @@ describe('a thread stays whole', () => {
     ['when a list ends with an answer', 'u1 a1 u2 a2', 'u1 a1', 'nothing'],
     ['when what is new stands before what is known', 'u1 a1 u2 a2', 'u9 u1 a1', 'run u1 a1 u2 a2 u9'],
     ['when only reasoning is missing', 'u1 a1 r2', 'u1 a1', 'nothing'],
+    ['when only a prompt of the application is known', 's1 u1 a1', 's1 u2', 'run s1 u1 a1 u2'],
+    ['when prompts are left out', 's1 u1 a1 d1 u2 a2', 'u1 a1 u2 a2 u3', 'run s1 u1 a1 d1 u2 a2 u3'],
+    [
+      'when the request with one of several results comes again',
+      'u1 a1(c1,c2) t-c1 t-c2 a2',
+      'u1 a1 t-c1',
+      'nothing',
+    ],
     ['when another than a user message is changed', 'u1 s1 a1', 'u1 s1* a1*', 'nothing'],
   ])('%s', (_what, stored, client, expected) => {
     expect(brief({ stored, client })).toBe(expected)
@@ -84,5 +94,26 @@ describe('a thread stays whole', () => {
     expect(brief(facts)).toBe('nothing')
     // But a run that failed halfway may be tried again.
     expect(brief({ ...facts, status: 'failed' })).toBe('fork u1 a1 u2')
+  })
+})
+
+describe('a request that had to wait for another run', () => {
+  const stored = 'u1 a1(c1) t-c1 a2'
+
+  it.each<[string, TurnFacts, string]>([
+    ['adds to what that run has said', { stored, client: 'u1 u2', arrivedAt: 1 }, 'run u1 a1(c1) t-c1 a2 u2'],
+    [
+      'has nothing new when it only has what that began with',
+      { stored, client: 'u1', arrivedAt: 1 },
+      'nothing',
+    ],
+    [
+      'may still go on from an earlier place',
+      { stored: 'u1 a1 u2 a2', client: 'u1 u3', arrivedAt: 3 },
+      'fork u1 u3',
+    ],
+    ['may still edit', { stored, client: 'u1*', arrivedAt: 1 }, 'fork u1'],
+  ])('%s', (_what, facts, expected) => {
+    expect(brief(facts)).toBe(expected)
   })
 })

@@ -1,6 +1,14 @@
+import type { Message } from '@ag-ui/core'
 import type { RunRecord, Thread } from '../../threads/thread.js'
 import type { RequestReading } from './read-request.js'
 import type { StoredIndex } from './stored-index.js'
+
+export interface CutOptions {
+  /** Whether the request is that of the latest run, sent again. */
+  readonly isRepeated: boolean
+  /** How many stored messages there were when the request came. It cannot mean to cut off what came later. */
+  readonly arrivedAt: number
+}
 
 /**
  * How many stored messages stay when a client edits, regenerates, or goes on from an earlier place. Undefined when it
@@ -9,20 +17,38 @@ import type { StoredIndex } from './stored-index.js'
 export function findCut(
   reading: RequestReading,
   index: StoredIndex,
-  isRepeated: boolean,
+  { isRepeated, arrivedAt }: CutOptions,
 ): number | undefined {
   const { known, edit, hasNewTurn } = reading
   if (edit) return edit.position
   const last = known.at(-1)
   if (last === undefined || known.length >= index.spoken.length) return undefined
-  if (!known.every((position, n) => position === index.spoken[n])) return undefined
-  return hasNewTurn || (!isRepeated && asksAgain(reading, index, last)) ? last + 1 : undefined
+  // Prompts of the application say nothing of how far a client has come: some put them in front of anything.
+  const isSaid = (position: number): boolean => !isPrompt(index.messages[position])
+  const said = index.spoken.filter((position) => position < arrivedAt && isSaid(position))
+  const has = known.filter(isSaid)
+  const missing = said[has.length]
+  if (has.length === 0 || missing === undefined || last > missing) return undefined
+  if (!has.every((position, n) => position === said[n])) return undefined
+  const next = index.messages[missing]
+  return hasNewTurn || (!isRepeated && asksAgain(reading, index.messages[last], next)) ? last + 1 : undefined
 }
 
-/** Whether the list ends with a stored message that an agent answers. A second result for its call is not it. */
-function asksAgain({ newest }: RequestReading, { messages }: StoredIndex, last: number): boolean {
-  const stored = messages[last]
-  return (stored?.role === 'user' || stored?.role === 'tool') && newest?.id === stored.id
+function isPrompt(message: Message | undefined): boolean {
+  return message?.role === 'system' || message?.role === 'developer'
+}
+
+/**
+ * Whether the list ends with a stored message that an agent answers. A second result for its call is not it, nor one of
+ * several results: that is an older request.
+ */
+function asksAgain(
+  { newest }: RequestReading,
+  last: Message | undefined,
+  next: Message | undefined,
+): boolean {
+  if (newest?.id !== last?.id) return false
+  return last?.role === 'user' || (last?.role === 'tool' && next?.role !== 'tool')
 }
 
 /** Whether the request is the one of the latest run, sent again. To try again what has failed is not that. */

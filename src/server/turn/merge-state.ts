@@ -1,5 +1,6 @@
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
+import type { Thread } from '../../threads/thread.js'
 import { without, type StateRulesHandle } from './state-rules.js'
 
 /** How much of a thread a client has seen: all of it, an older part, or nothing. */
@@ -14,6 +15,11 @@ export interface StateMerge {
   readonly client: unknown
   readonly knows: Knowledge
   readonly rules: StateRulesHandle
+}
+
+/** What a client that followed the last run holds, when the state was changed since. */
+export function seenOf(thread: Thread | undefined, rules: StateRulesHandle): { seen?: unknown } {
+  return thread?.shown === undefined ? {} : { seen: rules.visible(thread.shown) }
 }
 
 type State = Readonly<Record<string, unknown>>

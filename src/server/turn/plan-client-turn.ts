@@ -1,6 +1,6 @@
 import { isEqual } from '../../core/is-equal.js'
 import { joined } from './compose.js'
-import { mergeState } from './merge-state.js'
+import { mergeState, seenOf } from './merge-state.js'
 import { openingOf } from './opening.js'
 import { isSpoken } from './stored-index.js'
 import type { TurnPlan, TurnRequest } from './turn-plan.js'
@@ -13,7 +13,13 @@ export function planClientTurn({ thread, input, rules }: TurnRequest): TurnPlan 
     (message, n) => n >= stored.length || !isEqual(message, stored[n]),
   )
   const keep = differing === -1 ? input.messages.length : differing
-  const state = mergeState({ stored: thread?.state, client: input.state, knows: 'all', rules })
+  const state = mergeState({
+    ...seenOf(thread, rules),
+    stored: thread?.state,
+    client: input.state,
+    knows: 'all',
+    rules,
+  })
   return {
     type: 'run',
     ...joined(stored, { keep, append: input.messages.slice(keep) }),

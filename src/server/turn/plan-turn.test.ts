@@ -57,6 +57,17 @@ describe('what is new', () => {
     expect(brief(plan({ stored, client }))).toBe(expected)
   })
 
+  it('is not a prompt in front that is stored under another id', () => {
+    const prompt: Message = { id: 's9', role: 'system', content: 'text of s1' }
+    const stored = 's1 u1 a1'
+    expect(brief(plan({ stored, client: [prompt, ...talk('u1 a1')] }))).toBe('nothing')
+    expect(brief(plan({ stored, client: [prompt, ...talk('u1')] }))).toBe('run s1 u1')
+    expect(brief(plan({ stored, client: [prompt, ...talk('u2')] }))).toBe('run s1 u1 a1 u2')
+    // But the same words at the end, or alone, are said once more.
+    expect(brief(plan({ stored, client: [...talk('u1 a1'), prompt] }))).toBe('run s1 u1 a1 s9')
+    expect(brief(plan({ stored, client: [prompt] }))).toBe('run s1 u1 a1 s9')
+  })
+
   it('is a change of what is stored', () => {
     const given = plan({ stored: 'u1 a1', client: 'u1 a1 u2' })
     expect(given).toMatchObject({ change: { keep: 2, append: [{ id: 'u2' }] }, fork: false })
@@ -237,6 +248,13 @@ describe('a run that did not come to an end', () => {
     metadata: { millrace: { rejected: 'no JSON' } },
   }
 
+  const cutOff: Message = {
+    id: 'a8',
+    role: 'assistant',
+    content: 'I was about',
+    metadata: { millrace: { cancelled: true } },
+  }
+
   it.each<[string, TurnFacts, string]>([
     ['is tried again', { stored: 'u1', client: 'u1', status: 'failed' }, 'run u1'],
     ['is tried again when it was cancelled', { stored: 'u1', client: 'u1', status: 'cancelled' }, 'run u1'],
@@ -255,6 +273,11 @@ describe('a run that did not come to an end', () => {
       'is tried again after what was taken back',
       { stored: [...talk('u1 r1'), takenBack], client: [...talk('u1'), takenBack], status: 'failed' },
       'run u1 r1 a9',
+    ],
+    [
+      'is tried again after an answer that was cut off',
+      { stored: [...talk('u1'), cutOff], client: [...talk('u1'), cutOff], status: 'cancelled' },
+      'run u1 a8',
     ],
     ['is over when the agent has spoken', { stored: 'u1 a1', client: 'u1 a1', status: 'failed' }, 'nothing'],
     [
@@ -340,5 +363,30 @@ describe('the state', () => {
   it('is the client’s on an empty thread', () => {
     expect(plan({ stored: '', client: 'u1', clientState: { a: 1 } })).toHaveProperty('state', { a: 1 })
     expect(plan({ client: 'u1', clientState: { a: 1, secret: 2 } })).toHaveProperty('state', { a: 1 })
+  })
+})
+
+describe('the state of a request', () => {
+  it('is kept when nothing else is new, and nobody is asked', () => {
+    const facts = { stored: 'u1 a1', client: 'u1 a1', state: { a: 1 } }
+    expect(plan({ ...facts, clientState: { a: 2 } })).toMatchObject({ type: 'hold', state: { a: 2 } })
+    expect(brief(plan({ ...facts, clientState: { a: 1 } }))).toBe('nothing')
+  })
+
+  it('counts with an edit and with a regenerated answer', () => {
+    const facts = { stored: 'u1 a1', state: { a: 1, b: 1 }, clientState: { a: 2 } }
+    expect(plan({ ...facts, client: 'u1*' })).toMatchObject({ fork: true, state: { a: 2 } })
+    expect(plan({ ...facts, client: 'u1' })).toMatchObject({ fork: true, state: { a: 2 } })
+  })
+
+  it.each(['server', 'client'] as const)('does not undo what a client has not heard of (%s)', (history) => {
+    const facts = {
+      stored: 'u1 a1',
+      client: 'u1 a1 u2',
+      state: { a: 'new', b: 1 },
+      shown: { a: 'old', b: 1 },
+    }
+    const given = plan({ ...facts, history, clientState: { a: 'old', b: 2 } })
+    expect(given).toMatchObject({ type: 'run', state: { a: 'new', b: 2 } })
   })
 })

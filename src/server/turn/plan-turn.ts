@@ -1,16 +1,16 @@
 import type { Message } from '@ag-ui/core'
+import { isCutOff, isRejected } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/thread.js'
 import { compose } from './compose.js'
 import { findCut, hasFailed, isRepetition } from './fork.js'
 import { freshAnswers, legacyAnswers } from './fresh-answers.js'
-import { mergeState, type Knowledge } from './merge-state.js'
+import { mergeState, seenOf, type Knowledge } from './merge-state.js'
 import { openingOf } from './opening.js'
 import { planClientTurn } from './plan-client-turn.js'
 import { readRequest, type RequestReading } from './read-request.js'
 import { indexStored, isSpoken, type StoredIndex } from './stored-index.js'
-import type { StateRulesHandle } from './state-rules.js'
 import type { TurnPlan, TurnRequest, TurnStart } from './turn-plan.js'
 
 export type { TurnPlan, TurnRequest } from './turn-plan.js'
@@ -37,13 +37,14 @@ interface Turn extends TurnRequest {
 function planServerTurn(request: TurnRequest): TurnPlan {
   const { thread, input } = request
   const index = indexStored(thread?.messages ?? [])
-  const reading = readRequest(input.messages, index, thread)
+  const reading = readRequest(input.messages, index, request)
   const turn: Turn = { ...request, index, reading }
   // What people say meanwhile is not taken. Clients send it again, once the questions are answered.
   if (isUnanswered(thread, input)) return { type: 'run', ...startOf(turn, { isUnanswered: true }) }
   // A run that is gone on with stands on the messages it left; nothing is cut from under it.
   if (input.resume.length > 0) return { type: 'run', ...startOf(turn) }
-  const cut = findCut(reading, index, isRepetition(thread, input.runId))
+  const isRepeated = isRepetition(thread, input.runId)
+  const cut = findCut(reading, index, { isRepeated, arrivedAt: request.arrivedAt ?? index.messages.length })
   if (cut !== undefined) return { type: 'run', ...startOf(turn, { cut }) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planIdleTurn(turn)
   const isHeld = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(turn)
@@ -67,23 +68,20 @@ function planIdleTurn(turn: Turn): TurnPlan {
     return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
   }
   const isUnfinished = hasFailed(thread?.run) && isTurnOfAgent(index) && !lacksResults(turn)
-  return isUnfinished ? { type: 'run', ...startOf(turn) } : { type: 'nothing' }
+  const start = startOf(turn)
+  if (isUnfinished) return { type: 'run', ...start }
+  // A change of the state alone is kept, and nobody is asked.
+  return thread && start.state !== thread.state ? { type: 'hold', ...start } : { type: 'nothing' }
 }
 
 function isStray(toolCallId: string, { holderOf, hasResult }: StoredIndex): boolean {
   return holderOf(toolCallId) === undefined && !hasResult(toolCallId)
 }
 
-/** Whether the last that was said is for the agent to answer. */
+/** Whether the last that was said is for the agent to answer. What was taken back or cut off is as if it had not been said. */
 function isTurnOfAgent({ messages }: StoredIndex): boolean {
-  const last = messages.findLast((message) => isSpoken(message) && !isTakenBack(message))
+  const last = messages.findLast((message) => isSpoken(message) && !isRejected(message) && !isCutOff(message))
   return last?.role === 'user' || last?.role === 'tool'
-}
-
-/** Agents mark what they take back. It stays in the history, as if it had not been said. */
-function isTakenBack({ metadata }: Message): boolean {
-  const mark: unknown = metadata?.millrace
-  return typeof mark === 'object' && mark !== null && 'rejected' in mark
 }
 
 /**
@@ -108,7 +106,8 @@ function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): 
   const { results } = reading
   const fresh = isUnanswered ? [] : freshOf(reading, cut)
   const { messages, change } = compose(index, { cut, results, fresh })
-  const knows = knowledgeOf(turn)
+  // Who cuts a thread decides how it goes on from there.
+  const knows = cut === undefined ? knowledgeOf(turn) : 'all'
   const state = mergeState({
     ...seenOf(thread, rules),
     stored: thread?.state,
@@ -119,11 +118,6 @@ function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): 
   const shown = isUnanswered ? withWaiting(messages, reading) : messages
   const opening = openingOf({ input, messages: shown, state, rules })
   return { messages, change, state, opening, fork: cut !== undefined, resume: input.resume }
-}
-
-/** What a client that followed the last run holds, when the state was changed since. */
-function seenOf(thread: Thread | undefined, rules: StateRulesHandle): { seen?: unknown } {
-  return thread?.shown === undefined ? {} : { seen: rules.visible(thread.shown) }
 }
 
 /** The conversation with what the client is to send again: a snapshot without it would take it from the client. */

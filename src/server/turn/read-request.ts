@@ -1,6 +1,6 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import { isEqual } from '../../core/is-equal.js'
 import type { Thread } from '../../threads/thread.js'
+import { isEdited } from './is-edited.js'
 import { isSpoken, type StoredIndex } from './stored-index.js'
 
 /** What a client's list of messages tells someone who has the stored ones. */
@@ -29,12 +29,19 @@ interface Edit {
   readonly after: number
 }
 
+export interface ReadOptions {
+  readonly thread: Thread | undefined
+  /** Whether the client is one from before 1.0. */
+  readonly isLegacy?: boolean | undefined
+}
+
 /** Reads a client's messages once, from the first to the last. */
 export function readRequest(
   messages: readonly Message[],
   index: StoredIndex,
-  thread: Thread | undefined,
+  { thread, isLegacy = false }: ReadOptions,
 ): RequestReading {
+  const repeated = repeatedPrompts(messages, index)
   const results = createResults(messages, index, thread)
   const known: number[] = []
   const isKnown = new Uint8Array(index.messages.length)
@@ -52,10 +59,10 @@ export function readRequest(
       isKnown[position] = 1
       known.push(position)
       hasNewTurn = false
-      if (position < (edit?.position ?? Infinity) && isEdited(stored, message))
+      if (position < (edit?.position ?? Infinity) && isEdited(stored, message, isLegacy))
         edit = { position, message, after: fresh.size }
     } else if (message.role === 'tool') results.offer(message)
-    else if (isDelivered(message) && !fresh.has(message.id)) {
+    else if (isDelivered(message) && !fresh.has(message.id) && !repeated.has(message)) {
       fresh.set(message.id, message)
       hasNewTurn ||= message.role === 'user'
     }
@@ -76,8 +83,25 @@ function isDelivered({ role }: Message): boolean {
   return role === 'user' || role === 'system' || role === 'developer'
 }
 
-function isEdited(stored: Message, message: Message): boolean {
-  return stored.role === 'user' && message.role === 'user' && !isEqual(stored.content, message.content)
+/** What stands in front of a conversation and is stored under another id: some clients name it anew for each request. */
+function repeatedPrompts(
+  messages: readonly Message[],
+  { messages: stored }: StoredIndex,
+): ReadonlySet<Message> {
+  const end = messages.findIndex((message) => !isPrompt(message))
+  if (end <= 0 || stored.length === 0) return none
+  const known = new Set(stored.filter(isPrompt).map(promptText))
+  return new Set(messages.slice(0, end).filter((message) => known.has(promptText(message))))
+}
+
+const none: ReadonlySet<Message> = new Set()
+
+function isPrompt({ role }: Message): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function promptText({ role, content }: Message): string {
+  return JSON.stringify([role, content])
 }
 
 /** Takes the first result for each call that waits for one. Questions are answered by `resume`, not by results. */

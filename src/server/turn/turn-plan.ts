@@ -11,6 +11,10 @@ export interface TurnRequest {
   /** Whose list of messages counts. */
   readonly history: 'server' | 'client'
   readonly rules: StateRulesHandle
+  /** Whether the client is one from before 1.0. */
+  readonly isLegacy?: boolean
+  /** How many messages were stored when the request came, if it had to wait since. */
+  readonly arrivedAt?: number | undefined
 }
 
 /** What a run starts with. */
