@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { MillraceError } from '../core/errors.js'
 import { assertJson } from '../core/json.js'
 import type { Agent } from './agent.js'
+import type { Answer } from './interrupt.js'
+import { withAnswers, type QuestionFrame } from './questions.js'
 import type { Paused } from './resumption.js'
 
 /** One open question, and who asked it. */
@@ -100,6 +102,36 @@ export interface PausedThread extends Paused {
 /** A checkpoint of a run that paused elsewhere: what the runtime of the agent remembers of it. */
 export function checkpointOf(agent: Agent, paused: PausedThread): Checkpoint {
   return sealCheckpoint({ ...paused, version: 1, agents: agentTree(agent), values: {}, answered: [] })
+}
+
+/**
+ * The same without the questions that are done with: they have their answer, and the call that asked has its result. An
+ * agent of a foreign runtime asks for several calls at once, so its answers are kept until it has all of them.
+ */
+export function withoutSettled(
+  checkpoint: Checkpoint,
+  answers: ReadonlyMap<string, Answer>,
+  messages: readonly Message[],
+): Checkpoint {
+  const results = new Set(messages.map((one) => (one.role === 'tool' ? one.toolCallId : undefined)))
+  const isSettled = ({ interrupt: { id, toolCallId } }: Point): boolean =>
+    toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
+  const settled = checkpoint.points.filter(isSettled)
+  const given = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
+  const frames = settled.flatMap(({ address }) => {
+    const frame = checkpoint.frames[address]
+    return isQuestionFrame(frame) ? [[address, withAnswers(frame, given)] as const] : []
+  })
+  return {
+    ...checkpoint,
+    points: checkpoint.points.filter((point) => !isSettled(point)),
+    frames: { ...checkpoint.frames, ...Object.fromEntries(frames) },
+    answered: [...checkpoint.answered, ...given.keys()],
+  }
+}
+
+function isQuestionFrame(frame: unknown): frame is QuestionFrame {
+  return isObject(frame) && Array.isArray(frame.questions) && isObject(frame.answers)
 }
 
 function copyOf(checkpoint: Checkpoint): Checkpoint {

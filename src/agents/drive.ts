@@ -1,8 +1,9 @@
 import { consume } from '../core/consume.js'
 import { MillraceError, toWireError } from '../core/errors.js'
+import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
-import type { Control, Identity, RunContext } from './agent.js'
+import type { Agent, Control, Identity, RunContext } from './agent.js'
 import { createCallIds } from './call-ids.js'
 import type { Checkpoint } from './checkpoint.js'
 import { afterWork, type WorkEnd } from './asker.js'
@@ -20,11 +21,31 @@ export async function drive(given: DriveOptions): Promise<Outcome> {
   try {
     outcome = await runAgent(run)
   } catch (error) {
-    outcome = await breakOff(run, error)
+    outcome = await breakOff(run, readable(error)).catch((cause: unknown) => giveUp(run, cause))
   }
   run.trace.close()
   await run.outbox.end(outcome)
   return outcome
+}
+
+/** What was thrown, or an error in its place when it cannot be looked at: somebody is going to log it. */
+function readable(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return error
+  try {
+    Object.getPrototypeOf(error)
+    for (const name of ['name', 'message', 'stack', 'cause']) if (name in error) Reflect.get(error, name)
+    return error
+  } catch {
+    return new MillraceError('AGENT_ERROR', 'The agent threw what cannot be looked at.')
+  }
+}
+
+/** An agent may leave things behind that cannot be added up. Its run has an end all the same. */
+function giveUp({ stream }: ActiveRun, cause: unknown): Outcome {
+  const error = new MillraceError('AGENT_ERROR', 'The run could not be ended in order.', { cause })
+  if (!stream.ended) stream.fail(error)
+  const { messages, state } = stream.held
+  return { type: 'failed', error, messages, state, usage: [] }
 }
 
 async function runAgent(run: ActiveRun): Promise<Outcome> {
@@ -49,7 +70,7 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
   if (run.outbox.room) await run.outbox.room
   let end: WorkEnd<Control>
   try {
-    end = { value: await work(run, ctx) }
+    end = { value: checked(run.agent, await work(run, ctx)) }
   } catch (error) {
     // It was stopped: what it may have asked does not matter any more.
     if (run.signal.aborted) throw error
@@ -87,6 +108,20 @@ function work(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const take = edit ? edited(edit, write) : write
   const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
   return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
+}
+
+const types: Readonly<Record<Control['type'], true>> = {
+  ...{ done: true, exit: true, transfer: true, break: true, interrupted: true, cancelled: true },
+}
+const controlTypes: ReadonlySet<unknown> = new Set(Object.keys(types))
+
+/** An agent may be written without types, and a run that does not know how it ends would have no end. */
+function checked({ name }: Agent, given: Control): Control {
+  const control: unknown = given
+  const isKnown = isRecord(control) && controlTypes.has(control.type)
+  if (isKnown && (given.type !== 'interrupted' || Array.isArray(given.points))) return given
+  const message = `Agent '${name}' returned what is no Control. Return { type: 'done' }, for example.`
+  throw new MillraceError('INVALID_AGENT', message)
 }
 
 type Take = (event: AgentEvent) => Promise<void> | undefined

@@ -2,7 +2,7 @@ import { isAbortError } from '../core/abort.js'
 import { MillraceError, toWireError } from '../core/errors.js'
 import { soFar, type ActiveRun } from './active-run.js'
 import type { Control } from './agent.js'
-import { agentTree, sealCheckpoint, type Checkpoint, type Frames } from './checkpoint.js'
+import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint, type Frames } from './checkpoint.js'
 import type { RunScope } from './context.js'
 import type { Paused } from './resumption.js'
 import type { Outcome } from './run.js'
@@ -10,7 +10,9 @@ import type { Outcome } from './run.js'
 /** Saved first, announced then: a question that a client has seen can always be answered. */
 export async function pause(run: ActiveRun, scope: RunScope, { points, frames }: Paused): Promise<Outcome> {
   const { answers } = scope.resumption
-  const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()]
+  // What is asked again, by a runtime that has not taken note of the answer, can be answered again.
+  const open = new Set(points.map(({ interrupt }) => interrupt.id))
+  const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()].filter((id) => !open.has(id))
   const checkpoint = standstill(run, scope, { points, frames: { ...framesOf(scope), ...frames }, answered })
   await run.options.checkpoints?.save(run.input.threadId, checkpoint)
   return ask(run, checkpoint)
@@ -142,15 +144,18 @@ async function keptProgress(run: ActiveRun, stop: Stop): Promise<{ checkpoint?: 
 }
 
 /**
- * The questions that the run answered stay open, to be answered again; what was done since is kept with them. A run that
- * was asked nothing can go on when it was stopped. When it has failed, it starts afresh.
+ * The questions that the run answered stay open, to be answered again, but for those whose call has its result: they are
+ * done with. What was done since is kept with them. A run that was asked nothing can go on when it was stopped. When it
+ * has failed, it starts afresh.
  */
 function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined {
-  const { scope, checkpoint, isAnswering } = run
+  const { scope, checkpoint, input, stream } = run
   if (!scope) return undefined
   const frames = framesOf(scope)
-  if (isAnswering && checkpoint)
-    return standstill(run, scope, { ...checkpoint, frames: { ...checkpoint.frames, ...frames } })
+  if (checkpoint && input.resume.length > 0) {
+    const kept = { ...checkpoint, frames: { ...checkpoint.frames, ...frames } }
+    return standstill(run, scope, withoutSettled(kept, scope.resumption.answers, stream.held.messages))
+  }
   if (!isStopped || isEmpty(frames)) return undefined
   return standstill(run, scope, { points: [], frames, answered: checkpoint?.answered ?? [] })
 }

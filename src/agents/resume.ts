@@ -43,7 +43,11 @@ export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
     const { answers, points, frames } = afresh
     return { type: 'start', resumption: { originRunId: runId, answers, points, frames } }
   }
-  if (checkpoint.points.length === 0) return { type: 'nothing' }
+  if (checkpoint.points.length === 0) {
+    // A run that broke off after it had its answers: who gives them again wants it to go on.
+    if (!brokeOff(checkpoint) || !isKnown(agent, { checkpoint, onProblem })) return { type: 'nothing' }
+    return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
+  }
   if (fresh.length === 0) return { type: 'ask-again', checkpoint }
   assertSameAgents(checkpoint, agent)
   return { type: 'continue', resumption: resumptionOf(checkpoint, await checkedAnswers(fresh, checkpoint)) }
@@ -54,6 +58,10 @@ function resumptionOf(
   answers: ReadonlyMap<string, Answer>,
 ): Resumption {
   return { originRunId: runId, answers, points, frames: new Map(Object.entries(frames)) }
+}
+
+function brokeOff({ frames, pendingToolCallIds }: Checkpoint): boolean {
+  return Object.keys(frames).length > 0 && pendingToolCallIds === undefined
 }
 
 /**

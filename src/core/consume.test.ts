@@ -76,6 +76,28 @@ it('lets a source that is stopped clean up before it rejects, and takes nothing 
   expect([taken.length, isClean]).toEqual([3, true])
 })
 
+it.each([
+  ['says nothing', () => undefined],
+  ['waits for promises alone', () => Promise.resolve()],
+])('lets timers have their turn while a source never waits and its taker %s', async (_name, take) => {
+  const { controller, options } = rig()
+  async function* endless(): AsyncGenerator<string, number> {
+    for (;;) yield await Promise.resolve('x')
+  }
+  setTimeout(() => controller.abort('enough'), 20)
+  let count = 0
+  const consumed = consume(
+    endless(),
+    () => {
+      // The loop would never end otherwise.
+      if (++count > 5_000_000) throw new Error('No timer has had its turn.')
+      return take()
+    },
+    options,
+  )
+  await expect(consumed).rejects.toBe('enough')
+})
+
 it('never starts a source when it is too late', async () => {
   const { controller, options } = rig()
   controller.abort('before')

@@ -1,6 +1,10 @@
 import { isAbortError } from './abort.js'
 import type { AbortableOptions } from './abortable.js'
 import { closeAll } from './closing.js'
+import { nextTurn } from './next-turn.js'
+
+/** So many items are taken before timers and sockets have a turn: nothing else may make an endless source wait. */
+const itemsPerTurn = 500
 
 /**
  * Reads a stream to its end and gives what it returns. `take` is called with each item, and may give a promise to wait
@@ -8,7 +12,8 @@ import { closeAll } from './closing.js'
  *
  * When `signal` aborts, nothing more is taken, the source is closed, and this rejects with the signal's reason once it
  * has closed or the grace time is over, also while the source never settles. What `take` throws, or rejects with, closes the source too.
- * Costs no more per item than the source itself: that is what it is for.
+ * Costs no more per item than the source itself: that is what it is for. Others have a turn now and then, also when the
+ * source never waits for anything.
  */
 export function consume<T, R>(
   source: AsyncIterator<T, R>,
@@ -46,6 +51,7 @@ class Reading<T, R> {
     }
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
+    let taken = 0
     try {
       while (!this.#closing) {
         const step = await this.#source.next()
@@ -57,6 +63,7 @@ class Reading<T, R> {
         }
         const room = this.#takeOrClose(step.value)
         if (room) await room
+        if (++taken % itemsPerTurn === 0) await nextTurn()
       }
     } catch (error) {
       if (this.#closing) this.#stray(error)
@@ -89,6 +96,12 @@ class Reading<T, R> {
   }
 
   #stray(error: unknown): void {
-    if (!isAbortError(error, this.#options.signal)) this.#options.onStrayError(error)
+    let isNews = true
+    try {
+      isNews = !isAbortError(error, this.#options.signal)
+    } catch {
+      // It cannot even be looked at.
+    }
+    if (isNews) this.#options.onStrayError(error)
   }
 }

@@ -42,6 +42,14 @@ describe('MillraceError', () => {
       expect(MillraceError.isInstance(value)).toBe(false)
     }
   })
+
+  test('is told from a value that cannot be looked at', () => {
+    const has = (): never => {
+      throw new Error('Do not look.')
+    }
+    expect(MillraceError.isInstance(new Proxy({}, { has }))).toBe(false)
+    expect(toWireError(new Proxy({}, { has })).code).toBe('AGENT_ERROR')
+  })
 })
 
 describe('toWireError', () => {

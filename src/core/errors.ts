@@ -36,7 +36,12 @@ export class MillraceError extends Error {
 
   /** Like `instanceof`, but also true across two installed copies of the package. */
   static isInstance(value: unknown): value is MillraceError {
-    return typeof value === 'object' && value !== null && marker in value
+    try {
+      return typeof value === 'object' && value !== null && marker in value
+    } catch {
+      // Anything can be thrown, also what cannot be looked at.
+      return false
+    }
   }
 }
 

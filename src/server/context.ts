@@ -10,6 +10,7 @@ import type { Registry } from './live/registry.js'
 import type { Logger } from './logger.js'
 import type { Metrics } from './metrics.js'
 import type { ServerOptions, ThreadRules } from './options.js'
+import type { Openings } from './run/openings.js'
 import type { Recoveries } from './run/recoveries.js'
 import type { StateRulesHandle } from './turn/state-rules.js'
 
@@ -28,7 +29,7 @@ export interface ServerContext {
   readonly owner: string
   readonly registry: Registry
   /** Requests that may still become runs. */
-  readonly openings: Set<Promise<unknown>>
+  readonly openings: Openings
   readonly recoveries: Recoveries
   readonly flusher: Flusher
   readonly housekeeping: Housekeeping

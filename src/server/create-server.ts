@@ -15,6 +15,7 @@ import { createRegistry } from './live/registry.js'
 import { createMetrics } from './metrics.js'
 import type { ServerOptions } from './options.js'
 import type { RouteContext } from './routes/route.js'
+import { createOpenings } from './run/openings.js'
 import { settledThread } from './run/recover-run.js'
 import { createRecoveries } from './run/recoveries.js'
 import { createHeart } from './stream/heart.js'
@@ -59,7 +60,7 @@ export function createServer(options: ServerOptions): Server {
   const shutDown = async (): Promise<void> => {
     // A run may be about to start when the doors close.
     while (server.openings.size > 0 || server.registry.size > 0)
-      await Promise.allSettled([...server.openings, ...server.registry.all().map(({ done }) => done)])
+      await Promise.allSettled([...server.openings.all(), ...server.registry.all().map(({ done }) => done)])
     await server.housekeeping.close()
     await server.store.close()
   }
@@ -77,6 +78,7 @@ export function createServer(options: ServerOptions): Server {
         'SERVER_CLOSING',
         'The server is shutting down. Send the message again soon.',
       )
+      server.openings.stop(reason)
       for (const run of server.registry.all()) run.stop(reason)
       await closing
     },
@@ -103,7 +105,7 @@ function createContext(options: ServerOptions, isClosing: () => boolean): RouteC
     history: options.history ?? 'server',
     owner,
     registry: createRegistry(limits),
-    openings: new Set(),
+    openings: createOpenings(),
     recoveries: createRecoveries(),
     flusher: createFlusher(clock, (error) => {
       metrics.storeFailed()

@@ -125,6 +125,16 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual(['call', 'waiting'])
     })
 
+    test('spares nothing that an edit has left with an open call, unless somebody goes on with it', async () => {
+      const kept = { forkedFrom: 'c', pendingToolCalls: [{ id: 'x', name: 'pick' }] }
+      await save(keyOf('c~1'), kept)
+      await save(keyOf('c~2'), kept)
+      await save(keyOf('c~2'), kept)
+      await clock.advance(60 * minute)
+      expect(await keep({ idleTimeoutMs: minute }).sweep()).toBe(1)
+      expect(await left()).toEqual(['c~2'])
+    })
+
     test('removes threads that have waited for too long when there is a limit of that', async () => {
       const reasons: unknown[] = []
       const onThreadRemoved = ({ key }: { key: ThreadKey }, reason: RemovalReason) =>
@@ -401,6 +411,35 @@ describe.each(stores)('with threads in %s', (_, open) => {
       await saveInTurn('a', 'b', 'c', 'd')
       await keep({ maxPerUser: 2 }).makeRoom(owner, 'new')
       expect(await left()).toEqual(['d'])
+    })
+
+    const fork = { forkedFrom: 'c' }
+
+    test('is made by what an edit has left before any conversation goes, the oldest first', async () => {
+      await saveInTurn('a', 'b', 'c')
+      for (const name of ['c~1', 'c~2', 'c~3']) {
+        await save(keyOf(name), fork)
+        await clock.advance(minute)
+      }
+      await keep({ maxPerUser: 5 }).makeRoom(owner, 'new')
+      expect(await left()).toEqual(['a', 'b', 'c', 'c~3'])
+      await keep({ maxPerUser: 3 }).makeRoom(owner, 'new')
+      expect(await left()).toEqual(['b', 'c'])
+    })
+
+    test('is not made first by what an edit has left when somebody goes on with it', async () => {
+      await saveInTurn('a', 'b')
+      await save(keyOf('c~1'), fork)
+      await save(keyOf('c~1'), { append: messagesOf('m') })
+      await keep({ maxPerUser: 3 }).makeRoom(owner, 'new')
+      expect(await left()).toEqual(['b', 'c~1'])
+    })
+
+    test('is made by what an edit has left, also when a call was open in it', async () => {
+      await saveInTurn('a')
+      await save(keyOf('c~1'), { ...fork, pendingToolCalls: [{ id: 'x', name: 'pick' }] })
+      await keep({ maxPerUser: 2 }).makeRoom(owner, 'new')
+      expect(await left()).toEqual(['a'])
     })
 
     test('is made among more threads than one page has', async () => {

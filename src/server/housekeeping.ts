@@ -31,8 +31,8 @@ export interface Housekeeping {
    */
   sweep(): Promise<number>
   /**
-   * Call before the first run of a thread that is not stored yet: removes older ones so that the owner has no more than
-   * `maxPerUser` with it. A thread that is stored already needs no room. Rejects when the store cannot list them.
+   * Call before a thread is made that is not stored yet: removes others so that the owner has no more than `maxPerUser`
+   * with it. A thread that is stored already needs no room. Rejects when the store cannot list them.
    */
   makeRoom(owner: Owner, newThread: string): Promise<void>
   /** Ends the sweep that is under way after the thread it is at, and starts no more. Never rejects. */

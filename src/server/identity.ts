@@ -1,4 +1,5 @@
 import { MillraceError } from '../core/errors.js'
+import { isRecord } from '../core/is-record.js'
 import { checkId } from './check-input.js'
 import { isLoopbackHost } from './host-check.js'
 import type { Limits } from './limits.js'
@@ -22,11 +23,18 @@ export function createIdentify(identify: ServerOptions['identify'], limits: Limi
     const identity = await identify(request)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
-    return {
-      app: checkId(identity.app ?? defaultApp, 'app', limits),
-      user: checkId(identity.user, 'user', limits),
-    }
+    const { app, user } = textsOf(identity)
+    return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits) }
   }
+}
+
+/** Throws when it is none: whoever asks can do nothing about that. What the texts say may come from the request. */
+function textsOf(given: unknown): Required<Identity> {
+  const { app = defaultApp, user } = isRecord(given) ? given : {}
+  if (typeof app === 'string' && typeof user === 'string') return { app, user }
+  const message =
+    'What `identify` gives must be undefined, or have a `user`, and maybe an `app`, that are strings.'
+  throw new MillraceError('INTERNAL_ERROR', message)
 }
 
 /** Throws FORBIDDEN_HOST unless the request names this machine. */

@@ -63,6 +63,8 @@ export interface RunStart extends MessageChange {
   readonly state: unknown
   /** Names of the tools the client offers. */
   readonly clientTools: readonly string[]
+  /** Whether it was started with answers to the questions of the thread. */
+  readonly isAnswering?: boolean
   /** How many events after the first only brought its client up to date. */
   readonly opening?: number
 }

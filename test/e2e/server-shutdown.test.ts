@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createServer } from '../../src/server/index.js'
@@ -95,6 +95,16 @@ it('ends a run that takes too long as a stream ends, and its thread goes on in t
   await again.whole()
   assertValidStream(again.events, { input: next })
   expect(textIn(again.events)).toBe('You said: hello')
+})
+
+it('does not wait for a connection that asks for nothing', async () => {
+  const child = await start(join(temporaryFolder(), 'threads.db'))
+  const silent = connect(Number(new URL(child.url).port), '127.0.0.1')
+  silent.on('error', () => undefined)
+  await once(silent, 'connect')
+  await ask(`${child.url}/healthz`)
+  child.signal('SIGTERM')
+  expect(await child.ended).toEqual({ code: 0, signal: null })
 })
 
 it.each([

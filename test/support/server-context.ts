@@ -6,6 +6,7 @@ import { defaultLimits } from '../../src/server/limits.js'
 import { createFlusher } from '../../src/server/live/flusher.js'
 import { createRegistry } from '../../src/server/live/registry.js'
 import type { Logger } from '../../src/server/logger.js'
+import { createOpenings } from '../../src/server/run/openings.js'
 import { createRecoveries } from '../../src/server/run/recoveries.js'
 import { createMetrics } from '../../src/server/metrics.js'
 import { createStateRules } from '../../src/server/turn/state-rules.js'
@@ -33,7 +34,7 @@ export function createServerContext(
     ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', owner },
     registry: createRegistry(limits),
-    openings: new Set(),
+    openings: createOpenings(),
     recoveries: createRecoveries(),
     flusher: createFlusher(clock, () => undefined),
     housekeeping: createHousekeeping({

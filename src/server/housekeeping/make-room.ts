@@ -2,7 +2,7 @@ import type { Store } from '../../threads/store.js'
 import type { ThreadKey, ThreadSummary } from '../../threads/thread.js'
 import type { Logger } from '../logger.js'
 import type { RemoveOne } from './sweep.js'
-import { isWaiting, lastUsed } from './thread-age.js'
+import { isUnusedFork, isWaiting, lastUsed } from './thread-age.js'
 
 const pageSize = 100
 
@@ -14,9 +14,9 @@ export interface MakeRoomOptions {
 }
 
 /**
- * Removes threads of an owner, the one that has not been used for longest first, until a new one makes no more than
- * `maxPerUser`. Those that are at work or wait stay, even if that leaves too many. Does nothing for a thread that is
- * there already. Rejects when the threads cannot be listed.
+ * Removes threads of an owner until a new one makes no more than `maxPerUser`: what edits have left first, then the one
+ * that has not been used for longest. Those that are at work or wait stay, even if that leaves too many. Does nothing for
+ * a thread that is there already. Rejects when the threads cannot be listed.
  */
 export async function makeRoomFor(
   newThread: ThreadKey,
@@ -25,7 +25,7 @@ export async function makeRoomFor(
   const { total, removable } = await countThreads(newThread, store)
   let excess = total - maxPerUser
   if (excess <= 0) return
-  for (const thread of removable.sort((a, b) => lastUsed(a) - lastUsed(b))) {
+  for (const thread of removable.sort(byWorth)) {
     const removal = await remove(thread, 'too-many', (now) => isUnchanged(thread, now))
     if (removal === 'removed' || removal === 'missing') excess -= 1
     if (excess === 0) return
@@ -56,6 +56,11 @@ async function countThreads(
     cursor = page.cursor
   } while (cursor !== undefined)
   return { total, removable }
+}
+
+/** Those that are missed least come first. */
+function byWorth(a: ThreadSummary, b: ThreadSummary): number {
+  return Number(isUnusedFork(b)) - Number(isUnusedFork(a)) || lastUsed(a) - lastUsed(b)
 }
 
 function isUnchanged(before: ThreadSummary, now: ThreadSummary): boolean {

@@ -1,9 +1,14 @@
 import type { ThreadSummary } from '../../threads/thread.js'
 import type { ThreadRules } from '../options.js'
 
-/** Whether a person or a client has yet to answer. */
-export function isWaiting({ interruptCount, pendingToolCallCount }: ThreadSummary): boolean {
-  return interruptCount > 0 || pendingToolCallCount > 0
+/** Whether it is what an edit has left, and nobody has gone on with it. */
+export function isUnusedFork({ forkedFrom, version, run }: ThreadSummary): boolean {
+  return forkedFrom !== undefined && version === 1 && run === undefined
+}
+
+/** Whether a person or a client has yet to answer. To what an edit has left, nobody is expected to. */
+export function isWaiting(thread: ThreadSummary): boolean {
+  return (thread.interruptCount > 0 || thread.pendingToolCallCount > 0) && !isUnusedFork(thread)
 }
 
 /** When something has last happened on a thread. The start of a run changes no thread, so it is looked at too. */

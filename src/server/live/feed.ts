@@ -1,10 +1,11 @@
+import { nextTurn } from '../../core/next-turn.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
 import type { Departure } from '../stream/sink.js'
 import { Follower, type Entries, type Followed } from './follower.js'
 import { createTail, type Tail } from './tail.js'
-import { afterPromises, nextTurn } from './turn.js'
+import { afterPromises } from './after-promises.js'
 
 /** Events that follow each other, as the log takes them. */
 export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>

@@ -44,11 +44,16 @@ export const connectRoute: Route = {
       return replyWithStream(server, request, { peer, source: () => once({ events }) })
     }
     // The events of an older run are gone: then the client gets the thread as it is now.
-    const isLatest = position?.runId === (live ?? thread?.run)?.runId
-    const from = isLatest ? position : undefined
+    const from = position && isKnown(position, thread?.run, live) ? position : undefined
     const source = (gone: Departure) => batches({ server, key, thread, live, from, gone })
     return replyWithStream(server, request, { peer, source })
   },
+}
+
+/** Whether it is an event of the latest run. How far one has come that is at work elsewhere, its log alone can tell. */
+function isKnown({ runId, seq }: EventPosition, run: Thread['run'], live: LiveRun | undefined): boolean {
+  if (live) return runId === live.runId && seq < live.feed.nextSeq()
+  return runId === run?.runId && (run.status === 'running' || seq < run.nextSeq)
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a stream of one batch has nothing to wait for
@@ -108,6 +113,11 @@ async function* followFrom(connection: Connection, from: EventPosition): AsyncGe
     const isLost = hasGap && !(await isLogged(connection, from))
     yield { runId, entries: isLost ? entries.slice(-1) : entries }
   }
+  const { server, key, gone } = connection
+  const thread = isFirst && !gone.aborted ? await settledThread(server, key) : undefined
+  // The run has ended elsewhere and never came to that event.
+  if (thread && thread.run?.status !== 'running' && !isKnown(from, thread.run, undefined))
+    yield { events: hydrated(thread, server) }
 }
 
 async function isLogged({ server, key }: Connection, { runId, seq }: EventPosition): Promise<boolean> {

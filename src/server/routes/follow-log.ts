@@ -2,6 +2,7 @@ import type { LogEntry, LogPosition } from '../../threads/store.js'
 import type { ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import { settledThread } from '../run/recover-run.js'
+import { serverClosing } from '../run/server-closing.js'
 import type { Departure } from '../stream/sink.js'
 
 export interface LogFollower {
@@ -13,8 +14,20 @@ export interface LogFollower {
 
 const readAtOnce = 256
 
-/** The events of a run as they stand in the log, until its end. */
+/** The events of a run as they stand in the log, until its end. Throws SERVER_CLOSING when the server shuts down first. */
 export async function* followLog(
+  follower: LogFollower,
+  position: LogPosition,
+): AsyncGenerator<readonly LogEntry[]> {
+  try {
+    for await (const entries of logged(follower, position)) yield entries
+  } catch (error) {
+    // The store closes with the server, maybe while it is read.
+    throw follower.server.isClosing() ? serverClosing() : error
+  }
+}
+
+async function* logged(
   { server, key, gone }: LogFollower,
   position: LogPosition,
 ): AsyncGenerator<readonly LogEntry[]> {
@@ -34,6 +47,8 @@ export async function* followLog(
     const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
     // What was added between the two looks is not missed.
     if (isOver && (await store.log.read(key, at, 1)).length === 0) return
+    // The run goes on elsewhere, and can be followed there.
+    if (!isOver && server.isClosing()) throw serverClosing()
     if (!isOver) await changedOrLost({ server, key, gone }, at)
     if (gone.aborted) return
   }

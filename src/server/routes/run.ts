@@ -22,9 +22,11 @@ export const runRoute: Route = {
     const key = { app: owner.app, user: owner.user, agent: owner.agent, thread: threadId }
     if (warnings.length > 0) server.log.warn({ ...key, runId, warnings }, 'a request was not quite right')
     const began = server.clock.now()
-    const opening = openTurn(server, { agent, key, input, isLegacy: peer.legacy, request: request.request })
-    server.openings.add(opening)
-    const opened = (): void => void server.openings.delete(opening)
+    const controller = new AbortController()
+    const turnRequest = { agent, key, input, controller, isLegacy: peer.legacy, request: request.request }
+    const opening = openTurn(server, turnRequest)
+    server.openings.add(opening, { key, runId, controller })
+    const opened = (): void => server.openings.delete(opening)
     // It is waited for further down too, but that may be too late for one that is refused at once.
     opening.then(opened, opened)
     // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.

@@ -90,10 +90,16 @@ async function threadOf(
   const key = threadInPath(server, request)
   const thread = await settledThread(server, key)
   if (thread && thread.version > 0) return thread
-  // In its first run, and not committed yet.
-  const known = server.registry.get(key)?.start ?? (await rememberedThread(server, key))
+  const known =
+    beginningOf(thread) ?? server.registry.get(key)?.start ?? (await rememberedThread(server, key))
   if (known) return known
   throw unknownThread(key)
+}
+
+/** What a thread has begun with that is in its first run, here or in another process, and not committed yet. */
+function beginningOf(thread: Thread | undefined): Pick<Thread, 'messages' | 'state'> | undefined {
+  const start = thread?.run?.start
+  return start && { messages: start.append, state: start.state }
 }
 
 /** The thread has the new state by now, and the next run brings it along. So a runtime that cannot take it is no failure. */

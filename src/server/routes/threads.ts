@@ -17,18 +17,58 @@ export const listRoute: Route = {
   async handle({ store, registry }, { owner, query }) {
     const limit = limitIn(query('limit')) ?? defaultLimit
     const cursor = query('cursor')
-    const page = await store.threads.list(owner, { limit, ...(cursor === undefined ? {} : { cursor }) })
-    const begun = cursor === undefined ? registry.all().filter((run) => isFirstRun(run, owner)) : []
+    const end = begunEnd(cursor)
+    const begun = (cursor === undefined || end ? firstRuns(registry.all(), owner, end) : []).slice(0, limit)
+    const last = begun[limit - 1]
+    if (last) return json({ threads: begun.map(shownLive), nextCursor: begunCursor(last) })
+    const page = await store.threads.list(owner, {
+      limit: limit - begun.length,
+      ...(cursor === undefined || end ? {} : { cursor }),
+    })
+    // Stored by now.
+    const ended = new Set(page.threads.map(({ key }) => key.thread))
+    const running = begun.filter(({ key }) => !ended.has(key.thread))
     return json({
-      threads: [...begun.map(shownLive), ...page.threads.map(shown)],
+      threads: [...running.map(shownLive), ...page.threads.map(shown)],
       ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }),
     })
   },
 }
 
-/** A thread in its first run is not in the store yet, but its user should find it. */
-function isFirstRun({ key, isFirst }: LiveRun, { app, user, agent }: Owner): boolean {
-  return isFirst && key.app === app && key.user === user && key.agent === agent
+/** Where a page of threads in their first run has ended. */
+interface BegunEnd {
+  readonly startedAt: number
+  readonly thread: string
+}
+
+/**
+ * The threads of an owner in their first run, those begun last first. They are not in the store yet, but their user should
+ * find them: before all others.
+ */
+function firstRuns(runs: readonly LiveRun[], owner: Owner, end: BegunEnd | undefined): LiveRun[] {
+  const { app, user, agent } = owner
+  return runs
+    .filter(({ isFirst, key }) => isFirst && key.app === app && key.user === user && key.agent === agent)
+    .map((run) => ({ run, startedAt: run.startedAt, thread: run.key.thread }))
+    .filter((place) => end === undefined || inOrder(end, place) < 0)
+    .sort(inOrder)
+    .map(({ run }) => run)
+}
+
+function inOrder(a: BegunEnd, b: BegunEnd): number {
+  return b.startedAt - a.startedAt || (a.thread < b.thread ? -1 : Number(a.thread > b.thread))
+}
+
+function begunCursor({ startedAt, key }: LiveRun): string {
+  return `begun.${startedAt}.${key.thread}`
+}
+
+/** Undefined for the cursors of the store, which go on after all of these. */
+function begunEnd(cursor = ''): BegunEnd | undefined {
+  const [, startedAt, thread] = /^begun\.(\d+)\.(.+)$/su.exec(cursor) ?? []
+  return startedAt === undefined || thread === undefined
+    ? undefined
+    : { startedAt: Number(startedAt), thread }
 }
 
 function shownLive({ key, runId, start, startedAt }: LiveRun) {

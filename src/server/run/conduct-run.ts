@@ -8,14 +8,15 @@ import {
 } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent, RunInput } from '../../protocol/index.js'
-import type { Lease, LogEntry } from '../../threads/store.js'
+import type { Lease } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
-import { createFeed, type Feed, type FeedBatch, type FeedOptions } from '../live/feed.js'
+import { createFeed, type Feed } from '../live/feed.js'
 import type { LiveRun } from '../live/live-run.js'
 import type { RunSpan } from '../tracing.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
+import { createFeedLog } from './feed-log.js'
 import { finishRun, type RunEnding } from './finish-run.js'
 import { eventEdit, hookedAgent, nativeHooks } from './hooked-agent.js'
 import { keepLease } from './keep-lease.js'
@@ -74,7 +75,7 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
     this.startedAt = record.startedAt
     this.isFirst = order.thread === undefined
     this.start = { messages: plan.messages, state: server.stateRules.visible(plan.state) }
-    this.feed = createFeed(new FeedLog(order))
+    this.feed = createFeed(createFeedLog(order, () => this.#sender.state()))
     this.#info = { key: lease.key, runId: record.runId, signal: controller.signal }
     this.#sender = createSender(order, this.feed, this.#info)
     this.done = this.#run()
@@ -141,41 +142,6 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
       stopTimer()
       span.end({ status: outcome.type, ...this.#ended, usage: outcome.usage })
     })
-  }
-}
-
-/** The log of one run, as its feed writes and reads it. */
-class FeedLog implements FeedOptions {
-  readonly #order: RunOrder
-
-  constructor(order: RunOrder) {
-    this.#order = order
-  }
-
-  get runId(): string {
-    return this.#order.record.runId
-  }
-
-  get firstSeq(): number {
-    return this.#order.record.nextSeq
-  }
-
-  get bufferBytes(): number {
-    return this.#order.server.limits.bufferBytes
-  }
-
-  append({ firstSeq, lines }: FeedBatch): Promise<void> {
-    const { server, lease } = this.#order
-    return server.store.log.append(lease, { runId: this.runId, firstSeq, lines })
-  }
-
-  read(after: number, limit: number): Promise<readonly LogEntry[]> {
-    const { server, lease } = this.#order
-    return server.store.log.read(lease.key, { runId: this.runId, after }, limit)
-  }
-
-  flushSoon(feed: Feed): void {
-    this.#order.server.flusher.soon(feed)
   }
 }
 

@@ -2,6 +2,7 @@ import type { Agent, Control, EventEdit, NativeEvents, RunContext } from '../../
 import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
+import { isRecord } from '../../core/is-record.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { Replaced, RunInfo } from '../hooks.js'
@@ -38,14 +39,30 @@ export function nativeHooks(agent: Agent, { server, info }: HookedAgentOptions):
         callHook(server, 'runtimeEvent', async () => listOf(await hooks.runtimeEvent?.(event, info))),
     }),
     ...(hooks.translate && {
-      translate: (event) => callHook(server, 'translate', () => hooks.translate?.(event, info)),
+      translate: (event) =>
+        callHook(server, 'translate', async () => eventsIn(await hooks.translate?.(event, info))),
     }),
   }
 }
 
+/** Whatever the events of the runtime are, each is an object. */
 function listOf(given: unknown): readonly unknown[] {
   if (given === undefined) return []
-  return Array.isArray(given) ? given : [given]
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
+  if (list.every((one) => typeof one === 'object' && one !== null)) return list
+  throw new TypeError('Give an event, a list of events, or undefined.')
+}
+
+/** A list of events as one of its own. Throws when it is none. */
+function eventsIn(given: Iterable<unknown> | null | undefined): readonly AgentEvent[] | undefined {
+  if (given === undefined || given === null) return undefined
+  const list = [...given]
+  if (list.every(isEvent)) return list
+  throw new TypeError('Give a list of events, or undefined.')
+}
+
+function isEvent(value: unknown): value is AgentEvent {
+  return isRecord(value) && 'type' in value
 }
 
 /** The hooks on the events of an agent, in the order in which they are called. */
@@ -73,9 +90,9 @@ function eventHooks(agent: Agent, { server, info }: HookedAgentOptions): readonl
   return hooks
 }
 
-/** The same, a list as one of its own. Throws when it is neither an event nor a list. */
+/** The same, a list as one of its own. Throws when it is neither an event nor a list of events. */
 function checked(given: Replaced<AgentEvent>): Replaced<AgentEvent> {
-  return given === undefined || 'type' in given ? given : [...given]
+  return given === undefined || 'type' in given ? given : eventsIn(given)
 }
 
 /** Stops the agent when its time is over, and lets the hook say what is sent in its place. */
@@ -98,7 +115,9 @@ async function* inTime(
     return yield* abortable(agent.run(limited), { signal, clock, graceMs, onStrayError })
   } catch (error) {
     if (error !== late) throw error
-    const fallback = await callHook(server, 'runtimeTimeout', () => server.hooks.runtimeTimeout?.(info))
+    const fallback = await callHook(server, 'runtimeTimeout', async () =>
+      eventsIn(await server.hooks.runtimeTimeout?.(info)),
+    )
     if (!fallback) throw error
     yield* fallback
     return { type: 'done' }

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agents/index.js'
-import { createRunStream, type AgUiEvent, type RunInput } from '../../protocol/index.js'
+import type { RunInput } from '../../protocol/index.js'
 import type { Lease } from '../../threads/store.js'
 import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
@@ -7,15 +7,13 @@ import type { RunInfo } from '../hooks.js'
 import type { LiveRun } from '../live/live-run.js'
 import { startRunSpan } from '../tracing.js'
 import { planTurn, type TurnPlan } from '../turn/plan-turn.js'
-import type { StateRulesHandle } from '../turn/state-rules.js'
 import { arrivedAt } from './arrived-at.js'
-import { callHook } from './call-hook.js'
-import { changedInput } from './changed-input.js'
 import { conductRun } from './conduct-run.js'
 import { createHolds, type Holds } from './holds.js'
 import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
-import { createOutgoing } from './outgoing.js'
+import { changedInput, recordInput, takeLock } from './opening-hooks.js'
+import { cancelledEarly, eventsOf, overTurn, type OverTurn } from './over-turn.js'
 import { recoverThread } from './recover-run.js'
 import { adoptThread } from './remembered-thread.js'
 import { serverClosing } from './server-closing.js'
@@ -25,6 +23,8 @@ export interface TurnRequest {
   readonly agent: Agent
   readonly key: ThreadKey
   readonly input: RunInput
+  /** Stops the request while it waits, and the run that it becomes. */
+  readonly controller: AbortController
   /** Whether the client is one from before 1.0. */
   readonly isLegacy: boolean
   /** As it came in. When the client goes away, nobody waits for the thread any more. */
@@ -32,40 +32,41 @@ export interface TurnRequest {
 }
 
 /** What a request leads to: a run at work, or a stream that is over before anything is run. */
-export type Turn =
-  | { readonly type: 'live'; readonly run: LiveRun }
-  | { readonly type: 'over'; readonly runId: string; readonly events: readonly AgUiEvent[] }
+export type Turn = { readonly type: 'live'; readonly run: LiveRun } | OverTurn
 
 /**
  * From a checked request to a run at work. Rejects when the request is refused; then nothing has changed. The lease and
  * the team's own lock are held until the run is over.
  */
 export async function openTurn(server: ServerContext, request: TurnRequest): Promise<Turn> {
-  const { hooks, store, log } = server
-  const { key, input } = request
-  const controller = new AbortController()
+  const { store, log } = server
+  const { key, input, controller } = request
   const info: RunInfo = { key, runId: input.runId, signal: controller.signal }
   const holds = createHolds((error) => log.error({ ...key, err: error }, 'a thread could not be freed'))
   // First: the run at work may be over when it is its turn.
   const arrived = await arrivedAt(server, key)
-  await recordInput(server, input, info)
   try {
-    const unlock = await callHook(server, 'lock', () => hooks.lock?.(info))
-    if (unlock) holds.add(() => callHook(server, 'lock', unlock))
-    const lease = await takeLease(server, key, request.request)
+    await recordInput(server, input, info)
+    await takeLock(server, info, holds)
+    const lease = await takeLease(server, key, patience(request))
     holds.add(() => store.leases.release(lease))
     const turn = await planned({ server, request, lease, arrived, controller, info, holds })
     if (turn.type === 'over') await holds.free()
     return turn
   } catch (error) {
     await holds.free()
-    throw error
+    if (!controller.signal.aborted) throw error
+    return overTurn(server, info, cancelledEarly(input, controller.signal))
   }
 }
 
-/** On its own: what is given back at the end must not keep the request until then. */
-function recordInput(server: ServerContext, input: RunInput, info: RunInfo): void | Promise<void> {
-  return callHook(server, 'inputRecord', () => server.hooks.inputRecord?.(input, info))
+/** Who waits until the client goes away or the request is cancelled. A getter: most never wait. */
+function patience({ request, controller }: TurnRequest): { readonly signal: AbortSignal } {
+  return {
+    get signal() {
+      return AbortSignal.any([request.signal, controller.signal])
+    },
+  }
 }
 
 interface Leased {
@@ -90,21 +91,10 @@ async function planned(leased: Leased): Promise<Turn> {
   const plan = planTurn({ thread, input, history, rules: stateRules, isLegacy, arrivedAt: arrived })
   if (plan.type === 'run')
     return { type: 'live', run: await start({ ...leased, ...{ thread, input, plan } }) }
-  const events = await passed(over(request.input, plan, stateRules), createOutgoing(server, info))
+  const turn = await overTurn(server, info, eventsOf(request.input, plan, stateRules))
   if (plan.type === 'hold') await hold(leased, thread, plan)
   if (plan.type !== 'refuse') metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
-  return { type: 'over', runId: request.input.runId, events }
-}
-
-/** The hooks see every event that goes out, also where no agent has a part. */
-async function passed(
-  events: readonly AgUiEvent[],
-  outgoing: ReturnType<typeof createOutgoing>,
-): Promise<readonly AgUiEvent[]> {
-  if (!outgoing) return events
-  const all: AgUiEvent[] = []
-  for (const event of events) all.push(await outgoing(event))
-  return all
+  return turn
 }
 
 /** A thread that a run has begun and never committed is as good as none, but for its run. */
@@ -176,19 +166,4 @@ async function hold(
     ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),
     ...(thread?.title ? {} : { title: titleOf(plan.messages) }),
   })
-}
-
-/** The events of a turn in which no agent has a part. */
-function over(
-  { threadId, runId }: RunInput,
-  plan: Exclude<TurnPlan, { type: 'run' }>,
-  rules: StateRulesHandle,
-): readonly AgUiEvent[] {
-  const events: AgUiEvent[] = []
-  const stream = createRunStream({ threadId, runId, emit: (event) => events.push(event) })
-  if (plan.type === 'hold')
-    events.push(...plan.opening.flatMap((event) => rules.showEvent(event, plan.state) ?? []))
-  if (plan.type === 'refuse') stream.fail(plan.error)
-  else stream.finish({ type: 'success' })
-  return events
 }

@@ -84,7 +84,8 @@ function call(id: string, name: string, isEnded: boolean): AgentEvent[] {
 describe('what a lost run leaves in its thread', () => {
   test('is the text that was said, cut off, behind the question', async () => {
     const { messages, version, title } = await recovered(await lose({ events: text }))
-    expect(messages).toEqual([question, { id: 'a1', role: 'assistant', content: 'It is ' }])
+    const metadata = { millrace: { cancelled: true } }
+    expect(messages).toEqual([question, { id: 'a1', role: 'assistant', content: 'It is ', metadata }])
     expect([version, title]).toEqual([1, 'Is it raining?'])
   })
 
@@ -102,7 +103,8 @@ describe('what a lost run leaves in its thread', () => {
     const { messages, pendingToolCalls } = await recovered(
       await lose({ events: call('c1', 'search', false) }),
     )
-    expect(messages.at(-1)).toMatchObject({ role: 'assistant', toolCalls: [{ id: 'c1' }] })
+    const metadata = { millrace: { cancelled: true } }
+    expect(messages.at(-1)).toMatchObject({ role: 'assistant', toolCalls: [{ id: 'c1', metadata }] })
     expect(pendingToolCalls).toEqual([])
   })
 
@@ -113,6 +115,12 @@ describe('what a lost run leaves in its thread', () => {
     expect(pendingToolCalls).toEqual([{ id: 'c1', name: 'choose' }])
   })
 
+  test('has no mark on what was finished', async () => {
+    const said: AgentEvent[] = [...text, { type: 'TEXT_MESSAGE_END', messageId: 'a1' }]
+    const { messages } = await recovered(await lose({ events: said }))
+    expect(messages.at(-1)).toEqual({ id: 'a1', role: 'assistant', content: 'It is ' })
+  })
+
   test('has what a subagent has said, and the subagent is ended', async () => {
     const events: AgentEvent[] = [
       { type: 'SUBAGENT_STARTED', subagentRunId: 's1', name: 'helper' },
@@ -121,7 +129,8 @@ describe('what a lost run leaves in its thread', () => {
       { type: 'STEP_STARTED', stepName: 'look', subagentRunId: 's1' },
     ]
     const { messages } = await recovered(await lose({ events }))
-    expect(messages.at(-1)).toMatchObject({ id: 'a1', content: 'Half', subagentRunId: 's1' })
+    const metadata = { millrace: { cancelled: true } }
+    expect(messages.at(-1)).toMatchObject({ id: 'a1', content: 'Half', subagentRunId: 's1', metadata })
   })
 
   test('goes behind what was there, and replaces what the run has cut off', async () => {

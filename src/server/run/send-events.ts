@@ -10,6 +10,8 @@ type Send = (event: AgUiEvent) => Promise<void> | undefined
 
 export interface Sender {
   readonly send: Send
+  /** The full state, with all that was sent. Undefined when the run has not changed it. */
+  state(): unknown
   /** Why it has stopped the run, if it did. A run that is at its end does not notice by itself. */
   problem(): unknown
 }
@@ -80,6 +82,7 @@ export function createSender(
       if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
       return sendAll([event, ...plan.opening], send)
     },
+    state: () => state?.state,
     problem: () => problem,
   }
 }

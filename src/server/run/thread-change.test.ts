@@ -85,6 +85,13 @@ describe('questions after a run', () => {
       ...{ interrupts: [other], checkpoint: progress },
     })
   })
+
+  test.each(['cancelled', 'failed'] as const)('are none when it was %s and has done with them', (type) => {
+    const progress = { points: [], answered: ['i1'] }
+    const made = change({ thread: asking, outcome: ended(type), saved: progress })
+    expect(made.interrupts).toEqual([])
+    expect(made.checkpoint).toMatchObject({ points: [], answered: ['i1'] })
+  })
 })
 
 describe('calls that wait for the client after a run', () => {

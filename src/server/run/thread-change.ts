@@ -82,7 +82,7 @@ function isCalledIn(messages: Thread['messages'], toolCallId: string): boolean {
 const answersKept = 200
 
 /** When nothing is left to answer, only what was answered is kept: answering once more must do nothing. */
-function trimmed(saved: SavedCheckpoint): unknown {
+export function trimmed(saved: SavedCheckpoint): unknown {
   if (saved.points.length > 0) return saved
   return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-answersKept) }
 }

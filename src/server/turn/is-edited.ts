@@ -1,8 +1,8 @@
 import type { ContentPart, Message, UserMessage } from '@ag-ui/core'
-import { fingerprint } from '../../core/fingerprint.js'
+import { stableHash } from '../../core/hash.js'
 import { isEqual } from '../../core/is-equal.js'
 
-/** On a message that a hook has changed: the fingerprint of what the client had sent. */
+/** On a message that a hook has changed: a hash of what the client had sent. */
 const sentMark = 'millrace.sent'
 
 /**
@@ -16,18 +16,19 @@ export function isEdited(stored: Message, message: Message, isLegacy: boolean): 
     (part) => !isLegacy || part.type === 'text' || part.source.type !== 'file',
   )
   if (isEqual(held.map(plain), partsOf(message).map(plain))) return false
-  return stored.metadata?.[sentMark] !== sentPrint(message)
+  const sent: unknown = stored.metadata?.[sentMark]
+  return sent === undefined || sent !== hashOf(message)
 }
 
 /** What a hook has made of a client's message, so that the client's own is not taken for an edit later. */
 export function withSentMark(changed: Message, sent: Message | undefined): Message {
   if (changed.role !== 'user' || sent?.role !== 'user' || isEqual(changed.content, sent.content))
     return changed
-  return { ...changed, metadata: { ...changed.metadata, [sentMark]: sentPrint(sent) } }
+  return { ...changed, metadata: { ...changed.metadata, [sentMark]: hashOf(sent) } }
 }
 
-function sentPrint(message: UserMessage): string {
-  return fingerprint(JSON.stringify(partsOf(message).map(plain)))
+function hashOf(message: UserMessage): string {
+  return stableHash(JSON.stringify(partsOf(message).map(plain)))
 }
 
 function partsOf({ content }: UserMessage): readonly ContentPart[] {

@@ -42,6 +42,20 @@ export function describeRuns(rig: Rig): void {
       expect((await rig.stored(key)).run).toEqual(runOf('r2', { startedAt: 5 }))
     })
 
+    test('may come once more for the same run, with more to start with; its log stays', async () => {
+      const before = await rig.save(key, { append: messagesOf('a'), state: 1 })
+      const lease = await rig.hold(key)
+      const start = { keep: 1, append: messagesOf('b'), state: { a: 1 }, clientTools: [] }
+      await rig.store.threads.begin(lease, runOf('r1', { start }))
+      await rig.store.log.append(lease, { runId: 'r1', firstSeq: 0, lines: linesOf('a', 2) })
+      const run = runOf('r1', { start: { ...start, state: { a: 1, b: [2] } } })
+      await rig.store.threads.begin(lease, run)
+      expect(await rig.stored(key)).toEqual({ ...before, run })
+      await rig.store.log.append(lease, { runId: 'r1', firstSeq: 2, lines: linesOf('b', 1) })
+      expect(await rig.logOf(key, 'r1')).toHaveLength(3)
+      expect(await rig.store.threads.unfinished()).toEqual([key])
+    })
+
     test('is followed by a commit from the version the thread has', async () => {
       const lease = await rig.hold(key)
       await rig.store.threads.begin(lease, runOf('r1', { start: { ...changeOf(), clientTools: [] } }))

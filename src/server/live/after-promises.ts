@@ -3,11 +3,3 @@ export function afterPromises(callback: () => void): void {
   if (typeof process === 'object' && typeof process.nextTick === 'function') process.nextTick(callback)
   else setTimeout(callback, 0)
 }
-
-/** Lets timers and sockets have a turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve)
-    else setTimeout(resolve, 0)
-  })
-}

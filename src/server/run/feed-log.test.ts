@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, test, vi, type Mock } from 'vitest'
+import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
+import { hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
+import type { Store } from '../../threads/store.js'
+import type { FeedOptions } from '../live/feed.js'
+import { createStateRules } from '../turn/state-rules.js'
+import { createFeedLog } from './feed-log.js'
+
+const key = keyOf('t')
+const before = { city: 'Rome', ledger: [1], 'temp:x': 1 }
+let under: ContextUnderTest
+let state: unknown
+let log: FeedOptions
+let begin: Mock<Store['threads']['begin']>
+
+beforeEach(async () => {
+  under = createServerContext({ stateRules: createStateRules({ private: ['ledger'] }) })
+  const { server } = under
+  const { store } = server
+  const lease = await hold(store, key)
+  const record = runOf('r1', { start: { keep: 0, append: [], state: before, clientTools: [] } })
+  await store.threads.begin(lease, record)
+  begin = vi.spyOn(store.threads, 'begin')
+  state = undefined
+  const plan = { type: 'run' as const, messages: [], change: { keep: 0, append: [] }, state: before }
+  const order = { server, lease, record, plan: { ...plan, opening: [], fork: false, resume: [] } }
+  log = createFeedLog(order, () => state)
+})
+
+const startState = async () => (await stored(under.server.store, key)).run?.start?.state
+const append = (firstSeq: number) => log.append({ firstSeq, lines: ['{}'] })
+
+describe('the record of a run', () => {
+  test('is not written again when clients can see all that has changed', async () => {
+    await append(0)
+    state = { city: 'Oslo', ledger: [1], 'temp:x': 2 }
+    await append(1)
+    expect(begin).not.toHaveBeenCalled()
+    expect(await logOf(under.server.store, key, 'r1')).toHaveLength(2)
+  })
+
+  test('has what clients cannot see, before the log has what came with it, and the rest as it was', async () => {
+    const seen: unknown[] = []
+    const { store } = under.server
+    const write = store.log.append.bind(store.log)
+    vi.spyOn(store.log, 'append').mockImplementation(async (...given) => {
+      seen.push(await startState())
+      await write(...given)
+    })
+    state = { city: 'Oslo', ledger: [1, 2], 'user:name': 'Ann', 'temp:x': 3 }
+    await append(0)
+    expect(seen).toEqual([{ city: 'Rome', ledger: [1, 2], 'user:name': 'Ann' }])
+    await append(1)
+    expect(begin).toHaveBeenCalledTimes(1)
+    state = { city: 'Oslo' }
+    await append(2)
+    expect(seen.at(-1)).toEqual({ city: 'Rome' })
+  })
+
+  test('is tried again when it could not be written, and the log waits for it', async () => {
+    begin.mockRejectedValueOnce(new Error('full'))
+    state = { ledger: [1, 2] }
+    await expect(append(0)).rejects.toThrow('full')
+    expect(await logOf(under.server.store, key, 'r1')).toEqual([])
+    await append(0)
+    expect(await startState()).toEqual({ city: 'Rome', ledger: [1, 2] })
+  })
+
+  test('does not share what it has with the run', async () => {
+    const ledger = [1, 2]
+    state = { ledger }
+    await append(0)
+    ledger.push(3)
+    expect(await startState()).toMatchObject({ ledger: [1, 2] })
+  })
+})
