@@ -557,6 +557,34 @@ describe('stateSnapshot', () => {
     expect(body).toMatchObject({ snapshot: { count: 1 } })
   })
 
+  it.each<[string, Hooks]>([
+    ['it', { stateSnapshot: (state) => ({ ...(state as object), card: '***' }) }],
+    [
+      'outputChange',
+      {
+        outputChange: (event) =>
+          event.type === 'STATE_SNAPSHOT'
+            ? { ...event, snapshot: { ...(event.snapshot as object), card: '***' } }
+            : event,
+      },
+    ],
+  ])(
+    'what %s has changed is not taken for a change by the client that sends it back',
+    async (_name, hooks) => {
+      const made = served(hooks)
+      const first = await made.run({ state: { card: '4111', count: 1 } })
+      expect(lastSnapshot(first)).toEqual({ card: '***', count: 1 })
+      const messages = [...(await made.history()), user('u2', 'Again.')]
+      const second = await made.run({ messages, state: { card: '***', count: 2 } })
+      expect(ofType(second, 'STATE_SNAPSHOT').map(({ snapshot }): unknown => snapshot)).toEqual([
+        { card: '***', count: 2 },
+        { card: '***', count: 2 },
+      ])
+      const { body } = await made.ask('GET /state_snapshot/thread-1')
+      expect(body).toMatchObject({ snapshot: { card: '4111', count: 2 } })
+    },
+  )
+
   it('sees only what clients may see', async () => {
     const seen: unknown[] = []
     const snapshot = { shown: 1, 'user:token': secret }

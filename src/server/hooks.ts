@@ -52,7 +52,10 @@ export interface Hooks {
    * valid whatever this does.
    */
   readonly event?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
-  /** Changes the state that is shown at the end and at every pause. Undefined: no snapshot. */
+  /**
+   * Changes the state that is shown as a whole: at the end, at every pause, and at the start to a client that holds another.
+   * Undefined: none at the end, and nothing changed at the start. What it leaves out is not private: it is in changes that a run sends, and given to who connects.
+   */
   readonly stateSnapshot?: (state: unknown, info: RunInfo) => unknown
   /** Takes note of an event on its way out, the first and the last included. */
   readonly outputRecord?: (event: AgUiEvent, info: RunInfo) => Awaitable<void>

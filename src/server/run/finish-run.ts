@@ -1,11 +1,13 @@
 import type { Outcome } from '../../agents/index.js'
 import { toWireError } from '../../core/errors.js'
+import { isEqual } from '../../core/is-equal.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunRecord } from '../../threads/thread.js'
+import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import type { Feed } from '../live/feed.js'
-import { callHook } from './call-hook.js'
 import type { RunOrder } from './conduct-run.js'
+import { hookedState } from './hooked-state.js'
 import { createOutgoing } from './outgoing.js'
 import { runError, threadChange, type SavedCheckpoint } from './thread-change.js'
 
@@ -51,7 +53,7 @@ export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: 
 
 async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
   const { server, lease, feed, record, thread, saved, input } = given
-  const last = await lastEvent(given, terminal, outcome)
+  const { last, shown } = await lastEvents(given, terminal, outcome)
   const log = await feed.seal(last)
   const { start: _, ...started } = record
   const run: RunRecord = {
@@ -65,14 +67,30 @@ async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): 
   }
   const clientTools = new Set(input.tools.map(({ name }) => name))
   const change = threadChange({ thread, outcome, saved, clientTools, run, stateRules: server.stateRules })
-  const ended = { ...change, log: { runId: record.runId, ...log } }
+  const ended = { ...change, ...seenState(shown, change.state, server), log: { runId: record.runId, ...log } }
   await server.store.threads.commit(lease, ended, { release: true })
   const { status, error } = run
   return { status, ...(error && { error }) }
 }
 
+interface LastEvents {
+  readonly last: AgUiEvent
+  /** The state as it was shown, if it was. */
+  readonly shown?: AgUiEvent
+}
+
+/** What clients hold of the state when a hook has shown them another: what they send back is compared with that. */
+function seenState(
+  shown: AgUiEvent | undefined,
+  state: unknown,
+  { stateRules }: ServerContext,
+): { shown?: unknown } {
+  if (shown?.type !== 'STATE_SNAPSHOT' || isEqual(shown.snapshot, stateRules.visible(state))) return {}
+  return { shown: shown.snapshot }
+}
+
 /** Shows the state, and gives the last event as the hooks leave it: RUN_ERROR when one has failed. */
-async function lastEvent(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<AgUiEvent> {
+async function lastEvents(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<LastEvents> {
   const { server, feed, info, problem } = given
   const outgoing = createOutgoing(server, info) ?? ((event: AgUiEvent) => event)
   const report = (error: unknown): void =>
@@ -86,21 +104,20 @@ async function lastEvent(given: Finishing, terminal: AgUiEvent, outcome: Outcome
       return event
     }
   }
-  if (terminal.type === 'RUN_ERROR') return sayFailed(terminal)
+  if (terminal.type === 'RUN_ERROR') return { last: await sayFailed(terminal) }
   try {
     if (problem !== undefined) throw problem as Error
     const snapshot = await finalState(given, outcome)
-    if (snapshot !== undefined) await feed.push(await outgoing({ type: 'STATE_SNAPSHOT', snapshot }))
-    return await outgoing(terminal)
+    if (snapshot === undefined) return { last: await outgoing(terminal) }
+    const shown = await outgoing({ type: 'STATE_SNAPSHOT', snapshot })
+    await feed.push(shown)
+    return { last: await outgoing(terminal), shown }
   } catch (error) {
     report(error)
-    return sayFailed({ type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') })
+    return { last: await sayFailed({ type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') }) }
   }
 }
 
 function finalState({ server, info }: Finishing, outcome: Outcome): unknown {
-  const { stateSnapshot } = server.hooks
-  const visible = server.stateRules.visible(outcome.state)
-  if (!stateSnapshot) return visible
-  return callHook(server, 'stateSnapshot', () => stateSnapshot(visible, info))
+  return hookedState(server, server.stateRules.visible(outcome.state), info)
 }
