@@ -488,6 +488,8 @@ describe('what lock gives is called exactly once', () => {
   })
 })
 
+const never = new Promise<never>(() => undefined)
+
 describe('runtimeTimeout', () => {
   const limits = { runTimeoutMs: 1000 }
   const slow = () => talker([['Let me', { wait: aborted }], 'Fine.'])
@@ -537,6 +539,19 @@ describe('runtimeTimeout', () => {
     await made.run()
     await made.clock.advance(5000)
     expect(calls).toBe(0)
+  })
+
+  it.each<[string, Hooks]>([
+    ['it never comes to an end itself', { runtimeTimeout: () => never }],
+    ['another hook never does', { runtimeTimeout: () => [], event: () => never }],
+  ])('does not keep a run for ever when %s', async (_what, hooks) => {
+    const made = served(hooks, slow(), { limits })
+    const stream = await made.open('/run', { body: inputOf() })
+    await stream.until('RUN_STARTED')
+    await settled()
+    for (let n = 0; n < 5; n++) await made.clock.advance(1000)
+    expect((await stream.ended).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'EXECUTION_TIMEOUT' })
+    expect(await made.store.leases.isHeld(keyOf('thread-1'))).toBe(false)
   })
 
   it('that breaks is a HOOK_ERROR', async () => {

@@ -148,10 +148,9 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
 /** Also holds for a run that is never silent: it lets timers have their turn. */
 function limitTime({ server, controller }: RunOrder): () => void {
   const { clock, limits, hooks } = server
-  // Then the agent is stopped inside the run, so that the hook can say something in its place.
-  if (hooks.runtimeTimeout) return () => undefined
   const { runTimeoutMs } = limits
-  return clock.schedule(runTimeoutMs, () => {
+  // With a hook the agent is stopped inside the run, so that the hook can say something in its place. It has as long again.
+  return clock.schedule(hooks.runtimeTimeout ? 2 * runTimeoutMs : runTimeoutMs, () => {
     controller.abort(new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`))
   })
 }
