@@ -18,6 +18,7 @@ import type { RouteContext } from './routes/route.js'
 import { createOpenings } from './run/openings.js'
 import { settledThread } from './run/recover-run.js'
 import { createRecoveries } from './run/recoveries.js'
+import { serverClosing } from './run/server-closing.js'
 import { createHeart } from './stream/heart.js'
 import { createStateRules } from './turn/state-rules.js'
 
@@ -32,6 +33,8 @@ export interface Server {
    */
   close(options?: CloseOptions): Promise<void>
 }
+
+export const defaultGraceMs = 10_000
 
 export interface CloseOptions {
   /** How long runs may go on, in milliseconds. Default 10 s. */
@@ -67,17 +70,14 @@ export function createServer(options: ServerOptions): Server {
   return {
     fetch: (request, env) => app.fetch(request, env),
     identifies: options.identify !== undefined,
-    async close({ graceMs = 10_000 } = {}) {
+    async close({ graceMs = defaultGraceMs } = {}) {
       isClosing = true
       closing ??= shutDown()
       const over = new AbortController()
       const patience = delay(graceMs, { clock: server.clock, signal: over.signal }).catch(() => undefined)
       await Promise.race([closing, patience])
       over.abort()
-      const reason = new MillraceError(
-        'SERVER_CLOSING',
-        'The server is shutting down. Send the message again soon.',
-      )
+      const reason = serverClosing()
       server.openings.stop(reason)
       for (const run of server.registry.all()) run.stop(reason)
       await closing

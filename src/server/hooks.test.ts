@@ -612,6 +612,22 @@ describe('stateSnapshot', () => {
   it('suppresses it', async () => {
     const made = served({ stateSnapshot: () => undefined })
     expect(typesOf(await made.run())).not.toContain('STATE_SNAPSHOT')
+    const messages = [...(await made.history()), user('u2', 'Again.')]
+    expect(typesOf(await made.run({ messages, state: {} }))).not.toContain('STATE_SNAPSHOT')
+  })
+
+  it('that breaks before a run has begun refuses it, and nothing is changed', async () => {
+    let isBroken = false
+    const stateSnapshot = (state: unknown): unknown => (isBroken ? fail() : state)
+    const made = served({ stateSnapshot })
+    await made.run({ state: { count: 1 } })
+    const before = await made.history()
+    isBroken = true
+    const body = inputOf({ runId: 'run-2', messages: [...before, user('u2', 'Again.')], state: undefined })
+    expectRefusal(await made.ask('POST /run', { body }), 500, 'HOOK_ERROR')
+    isBroken = false
+    expect(await made.history()).toEqual(before)
+    await expectUsable(made)
   })
 
   it('is called at a pause', async () => {

@@ -54,7 +54,7 @@ export interface Hooks {
   readonly event?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
   /**
    * Changes the state that is shown as a whole: at the end, at every pause, and at the start to a client that holds another.
-   * Undefined: none at the end, and nothing changed at the start. What it leaves out is not private: it is in changes that a run sends, and given to who connects.
+   * Undefined: no snapshot. What it leaves out is not private: changes that a run sends have it, and so does who connects.
    */
   readonly stateSnapshot?: (state: unknown, info: RunInfo) => unknown
   /** Takes note of an event on its way out, the first and the last included. */

@@ -3,10 +3,8 @@ import { createServer as createHttpServer, type Server as HttpServer, type Serve
 import type { AddressInfo, Socket } from 'node:net'
 import { MillraceError } from '../core/errors.js'
 import { systemClock, type Clock } from '../core/clock.js'
-import type { CloseOptions, Server } from './create-server.js'
+import { defaultGraceMs, type CloseOptions, type Server } from './create-server.js'
 import { isLoopbackHost } from './host-check.js'
-
-const defaultGraceMs = 10_000
 
 export interface ServeOptions {
   /** Default 4111; 0 takes any that is free. */

@@ -74,7 +74,8 @@ it('a hook that listens is told that the run is cancelled', async () => {
   expect(model.requests).toEqual([])
 })
 
-it('a run that waits for its thread is cancelled, and the one at work goes on', async () => {
+/** One run at work, and another that waits for it. */
+async function oneWaiting() {
   const speaker = gatedAgent(['one ', 'two'])
   const { url } = await serving({ agents: [speaker.agent], whenBusy: 'wait' })
   const first = await openStream(`${url}/run`, { body: input })
@@ -82,6 +83,11 @@ it('a run that waits for its thread is cancelled, and the one at work goes on', 
   await first.until(says('one'))
   const messages = [user('u1', 'Speak.'), user('u2', 'And then?')]
   const second = await openStream(`${url}/run`, { body: inputOf({ runId: 'run-2', messages }) })
+  return { url, speaker, first, second }
+}
+
+it('a run that waits for its thread is cancelled, and the one at work goes on', async () => {
+  const { url, speaker, first, second } = await oneWaiting()
   const answer = await ask(`${url}/cancel`, { body: { ...thread, runId: 'run-2' } })
   expect(answer).toEqual({ status: 200, body: { status: 'cancelled', runId: 'run-2' } })
   await second.whole()
@@ -95,13 +101,7 @@ it('a run that waits for its thread is cancelled, and the one at work goes on', 
 })
 
 it('without a run id the one at work is cancelled, and the next takes its turn', async () => {
-  const speaker = gatedAgent(['one ', 'two'])
-  const { url } = await serving({ agents: [speaker.agent], whenBusy: 'wait' })
-  const first = await openStream(`${url}/run`, { body: input })
-  speaker.say(0)
-  await first.until(says('one'))
-  const messages = [user('u1', 'Speak.'), user('u2', 'And then?')]
-  const second = await openStream(`${url}/run`, { body: inputOf({ runId: 'run-2', messages }) })
+  const { url, first, second } = await oneWaiting()
   expect(await ask(`${url}/cancel`, { body: thread })).toMatchObject({ body: { runId: 'run-1' } })
   await Promise.all([first.whole(), second.whole()])
   expect(first.events.at(-1)).toMatchObject({ outcome: { type: 'cancelled' } })

@@ -3,20 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/index.js'
-import { assertValidStream } from '../../src/testing/index.js'
 import { createSqliteStore } from '../../src/threads/sqlite.js'
 import { startingChildren } from './support-child.js'
 import { historyOf, inputOf, listed, temporaryFolder, user } from './support-server.js'
-import { openStream, says, textIn } from './support-stream.js'
+import { openStream, runWhole, says, textIn } from './support-stream.js'
 
 const start = startingChildren('serve-asking.mjs')
-
-async function runWhole(url: string, body: Record<string, unknown>): Promise<AgUiEvent[]> {
-  const stream = await openStream(`${url}/run`, { body })
-  await stream.whole()
-  assertValidStream(stream.events, { input: body })
-  return stream.events
-}
 
 function questionOf(events: readonly AgUiEvent[]): string {
   const last = events.at(-1)

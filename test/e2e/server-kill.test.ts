@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { servingChildren } from './support-child.js'
 import {
@@ -12,7 +11,7 @@ import {
   user,
   type StoredMessage,
 } from './support-server.js'
-import { openStream, says, textIn } from './support-stream.js'
+import { openStream, runWhole, says, textIn } from './support-stream.js'
 
 const start = servingChildren()
 const thread = { threadId: 'thread-1', protocolVersion: '1.0' }
@@ -23,14 +22,6 @@ async function reconnect(url: string, lastId: string | undefined) {
   const stream = await openStream(`${url}/connect`, { body: thread, headers })
   await stream.whole()
   return stream
-}
-
-/** Runs to the end, and lints. */
-async function runWhole(url: string, body: Record<string, unknown>): Promise<AgUiEvent[]> {
-  const stream = await openStream(`${url}/run`, { body })
-  await stream.whole()
-  assertValidStream(stream.events, { input: body })
-  return stream.events
 }
 
 function expectUnique(messages: readonly StoredMessage[]): void {

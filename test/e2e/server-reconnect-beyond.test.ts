@@ -1,21 +1,12 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import type { Store } from '../../src/threads/store.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { gatedAgent } from './support-gated.js'
-import { historyOf, inputOf, serving, temporaryFolder, user } from './support-server.js'
+import { historyOf, inputOf, serving, stores, user } from './support-server.js'
 import { openStream, says, textIn } from './support-stream.js'
 
 const messages = [user('u1', 'Speak.')]
 const input = inputOf({ messages })
 const thread = { threadId: 'thread-1', protocolVersion: '1.0' }
-
-const stores: readonly (readonly [string, () => Promise<Store>])[] = [
-  ['memory', () => Promise.resolve(createMemoryStore())],
-  ['SQLite', () => createSqliteStore({ path: join(temporaryFolder(), 'threads.db') })],
-]
 
 const connect = (url: string, lastId: string) =>
   openStream(`${url}/connect`, { body: thread, headers: { 'last-event-id': lastId } })

@@ -1,24 +1,15 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineAgent } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
-import type { Store } from '../../src/threads/store.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { gatedAgent } from './support-gated.js'
-import { ask, historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
+import { ask, historyOf, inputOf, listed, serving, stores, user } from './support-server.js'
 import { numbersOf, openStream, says, textIn, type RawStream } from './support-stream.js'
 
 const messages = [user('u1', 'Speak.')]
 const input = inputOf({ messages })
 const thread = { threadId: 'thread-1', protocolVersion: '1.0' }
-
-const stores: readonly (readonly [string, () => Promise<Store>])[] = [
-  ['memory', () => Promise.resolve(createMemoryStore())],
-  ['SQLite', () => createSqliteStore({ path: join(temporaryFolder(), 'threads.db') })],
-]
 
 function connect(url: string, lastId?: string, isPaused = false): Promise<RawStream> {
   const headers = lastId === undefined ? {} : { 'last-event-id': lastId }

@@ -30,14 +30,11 @@ async function connected(url: string, sent = ''): Promise<RawSocket> {
   return { closed, text: () => text }
 }
 
-/** How long it takes, in milliseconds. */
-async function timeOf(work: Promise<unknown>): Promise<number> {
-  const began = performance.now()
-  await work
-  return performance.now() - began
-}
+/** Longer than a test may take: what is waited for that long fails it. */
+const patient = { graceMs: 600_000 }
 
 it.each([
+  // As fetch does, which opens another ahead when one is aborted.
   ['nothing', ''],
   ['half a line', 'POST /ru'],
   ['half a header', post],
@@ -46,23 +43,8 @@ it.each([
   const { closed } = await connected(made.url, sent)
   // What was sent is there.
   await ask(`${made.url}/healthz`)
-  expect(await timeOf(made.close())).toBeLessThan(2000)
+  await made.close(patient)
   expect(await closed).toBe('')
-})
-
-it('does not wait for a connection that a client has opened ahead', async () => {
-  const speaker = gatedAgent(['one'])
-  const made = await serving({ agents: [speaker.agent] })
-  const gone = new AbortController()
-  const headers = { 'content-type': 'application/json' }
-  const request = { method: 'POST', body: JSON.stringify(speak), headers, signal: gone.signal }
-  const response = await fetch(`${made.url}/run`, request)
-  const reader = response.body?.getReader()
-  await reader?.read()
-  gone.abort()
-  await expect(reader?.read()).rejects.toThrow()
-  speaker.sayAll()
-  expect(await timeOf(made.close())).toBeLessThan(2000)
 })
 
 it('waits no longer than its time for a request whose body does not come', async () => {
@@ -77,8 +59,7 @@ it('a shorter time counts for requests as well', async () => {
   const made = await serving({ agents: [gatedAgent([]).agent] })
   const { closed } = await connected(made.url, `${post}content-length: 500\r\n\r\n{`)
   await ask(`${made.url}/healthz`)
-  const patient = made.close({ graceMs: 600_000 })
-  await Promise.all([patient, made.close({ graceMs: 0 })])
+  await Promise.all([made.close(patient), made.close({ graceMs: 0 })])
   await closed
 })
 
@@ -106,12 +87,12 @@ it('answers a request that is answered in time', async () => {
   const made = await serving({ agents: [gatedAgent([]).agent], identify })
   const answer = ask(`${made.url}/agents`)
   await asked.promise
-  const closed = made.close()
+  const closed = made.close(patient)
   // Longer than it takes to notice that it is closing.
   await new Promise((resolve) => setTimeout(resolve, 300))
   known.resolve()
   expect(await answer).toMatchObject({ status: 200 })
-  expect(await timeOf(closed)).toBeLessThan(2000)
+  await closed
 })
 
 it('answers all requests of a connection that has a stream open', async () => {

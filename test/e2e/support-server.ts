@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { afterEach, onTestFinished } from 'vitest'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
+import { createMemoryStore } from '../../src/threads/memory.js'
+import { createSqliteStore } from '../../src/threads/sqlite.js'
+import type { Store } from '../../src/threads/store.js'
 
 const silent: Logger = {
   debug: () => undefined,
@@ -39,6 +42,12 @@ export function temporaryFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** Each store by its name, empty. */
+export const stores: readonly (readonly [string, () => Promise<Store>])[] = [
+  ['memory', () => Promise.resolve(createMemoryStore())],
+  ['SQLite', () => createSqliteStore({ path: join(temporaryFolder(), 'threads.db') })],
+]
 
 /** The body of a run, as a client of 1.0 sends it. */
 export function inputOf(fields: object): Record<string, unknown> {

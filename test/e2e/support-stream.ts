@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser'
 import { request, type IncomingMessage } from 'node:http'
 import { onTestFinished } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/index.js'
+import { assertValidStream } from '../../src/testing/index.js'
 
 /** An event as it came over the wire, with its id if it had one. */
 export interface Received {
@@ -142,4 +143,12 @@ export function numbersOf(received: readonly Received[]): number[] {
     if (id === undefined) throw new Error(`A ${event.type} event has no id.`)
     return Number(id.slice(id.lastIndexOf(':') + 1))
   })
+}
+
+/** Runs to the end, and lints. */
+export async function runWhole(url: string, body: Record<string, unknown>): Promise<AgUiEvent[]> {
+  const stream = await openStream(`${url}/run`, { body })
+  await stream.whole()
+  assertValidStream(stream.events, { input: body })
+  return stream.events
 }

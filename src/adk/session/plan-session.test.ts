@@ -1,6 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import { describe, expect, it } from 'vitest'
+import { countingReads } from '../../../test/support/count-reads.js'
 import { sequentialIds } from '../../core/ids.js'
 import type { Part } from '../adk-types.js'
 import { markOf, type Mark } from '../mark.js'
@@ -415,8 +416,8 @@ describe('answers to questions of ADK', () => {
   })
 })
 
-it('takes time in proportion to the conversation', () => {
-  const time = (turns: number): number => {
+it('takes work in proportion to the conversation', () => {
+  const work = (turns: number): number => {
     const ids = Array.from({ length: turns }, (_, n) => n)
     const events = ids.flatMap((n) => [heard(`u${n}`), called(`c${n}`), returned(`c${n}`), said(`a${n}`)])
     const thread = ids.flatMap((n) => [
@@ -425,12 +426,11 @@ it('takes time in proportion to the conversation', () => {
       result(`c${n}`),
       assistant(`a${n}`),
     ])
-    const before = process.cpuUsage()
-    plan(events, [...thread, user('new')])
-    plan([], [...thread, user('new')])
-    return process.cpuUsage(before).user
+    const { watch, reads } = countingReads()
+    plan(watch(events), watch([...thread, user('new')]))
+    plan([], watch([...thread, user('new')]))
+    return reads()
   }
-  const best = (turns: number): number => Math.min(time(turns), time(turns), time(turns))
-  // Eight times as long. In proportion to the square it would be 64 times the work.
-  expect(best(2_400)).toBeLessThan(best(300) * 30)
+  // In proportion to the square it would be 16 times the work.
+  expect(work(400)).toBeLessThan(work(100) * 4.5)
 })

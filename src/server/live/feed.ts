@@ -3,9 +3,9 @@ import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
 import type { Departure } from '../stream/sink.js'
+import { afterPromises } from './after-promises.js'
 import { Follower, type Entries, type Followed } from './follower.js'
 import { createTail, type Tail } from './tail.js'
-import { afterPromises } from './after-promises.js'
 
 /** Events that follow each other, as the log takes them. */
 export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>

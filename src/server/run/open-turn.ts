@@ -10,6 +10,7 @@ import { planTurn, type TurnPlan } from '../turn/plan-turn.js'
 import { arrivedAt } from './arrived-at.js'
 import { conductRun } from './conduct-run.js'
 import { createHolds, type Holds } from './holds.js'
+import { shownOpening } from './hooked-state.js'
 import { keepFork } from './keep-fork.js'
 import { titleOf } from './message-tail.js'
 import { changedInput, recordInput, takeLock } from './opening-hooks.js'
@@ -91,7 +92,8 @@ async function planned(leased: Leased): Promise<Turn> {
   const plan = planTurn({ thread, input, history, rules: stateRules, isLegacy, arrivedAt: arrived })
   if (plan.type === 'run')
     return { type: 'live', run: await start({ ...leased, ...{ thread, input, plan } }) }
-  const turn = await overTurn(server, info, eventsOf(request.input, plan, stateRules))
+  const opening = plan.type === 'hold' ? await shownOpening(server, plan.opening, info) : []
+  const turn = await overTurn(server, info, eventsOf(request.input, plan, opening))
   if (plan.type === 'hold') await hold(leased, thread, plan)
   if (plan.type !== 'refuse') metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
   return turn
@@ -113,7 +115,8 @@ async function start({ holds, ...starting }: Starting): Promise<LiveRun> {
   const { registry, store, clock, housekeeping, metrics, log } = server
   holds.add(registry.reserve(lease.key))
   if (!thread) await housekeeping.makeRoom(lease.key, lease.key.thread)
-  const plan = starting.plan.fork && thread ? await keepFork(server, thread, starting.plan) : starting.plan
+  const kept = starting.plan.fork && thread ? await keepFork(server, thread, starting.plan) : starting.plan
+  const plan = { ...kept, opening: await shownOpening(server, kept.opening, starting.info) }
   const record: RunRecord = {
     runId: input.runId,
     status: 'running',

@@ -1,9 +1,8 @@
 import { MillraceError } from '../../core/errors.js'
-import { createRunStream, type AgUiEvent, type RunInput } from '../../protocol/index.js'
+import { createRunStream, type AgentEvent, type AgUiEvent, type RunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import type { TurnPlan } from '../turn/plan-turn.js'
-import type { StateRulesHandle } from '../turn/state-rules.js'
 import { createOutgoing } from './outgoing.js'
 
 /** A turn in which no agent has a part. */
@@ -31,12 +30,11 @@ export async function overTurn(
 export function eventsOf(
   { threadId, runId }: RunInput,
   plan: Exclude<TurnPlan, { type: 'run' }>,
-  rules: StateRulesHandle,
+  opening: readonly AgentEvent[],
 ): readonly AgUiEvent[] {
   const events: AgUiEvent[] = []
   const stream = createRunStream({ threadId, runId, emit: (event) => events.push(event) })
-  if (plan.type === 'hold')
-    events.push(...plan.opening.flatMap((event) => rules.showEvent(event, plan.state) ?? []))
+  events.push(...opening)
   if (plan.type === 'refuse') stream.fail(plan.error)
   else stream.finish({ type: 'success' })
   return events

@@ -4,7 +4,6 @@ import type { RunInfo } from '../hooks.js'
 import type { Feed } from '../live/feed.js'
 import type { RunOrder } from './conduct-run.js'
 import { isPromise } from './call-hook.js'
-import { hookedState } from './hooked-state.js'
 import { createUnwritten, notWritable, type Outgoing } from './outgoing.js'
 
 type Send = (event: AgUiEvent) => Promise<void> | undefined
@@ -78,20 +77,10 @@ export function createSender(
     const shown = stateRules.showEvent(event, state.state)
     return shown && pass(shown)
   }
-  /** The state that a client lacks at the start is shown as it is at the end, and always: it is counted on. */
-  const bringUpToDate: Send = async (event) => {
-    if (event.type !== 'STATE_SNAPSHOT') return send(event)
-    try {
-      const visible = stateRules.visible(event.snapshot)
-      await pass({ ...event, snapshot: (await hookedState(server, visible, info)) ?? visible })
-    } catch (error) {
-      stop(error)
-    }
-  }
   return {
     send(event) {
       if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
-      return sendAll([event, ...plan.opening], server.hooks.stateSnapshot ? bringUpToDate : send)
+      return sendAll([event, ...plan.opening], pass)
     },
     state: () => state?.state,
     problem: () => problem,

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { RunRecord, Thread } from '../../threads/thread.js'
 import type { RequestReading } from './read-request.js'
-import type { StoredIndex } from './stored-index.js'
+import { isPrompt, type StoredIndex } from './stored-index.js'
 
 export interface CutOptions {
   /** Whether the request is that of the latest run, sent again. */
@@ -23,8 +23,11 @@ export function findCut(
   if (edit) return edit.position
   const last = known.at(-1)
   if (last === undefined || known.length >= index.spoken.length) return undefined
-  // Prompts of the application say nothing of how far a client has come: some put them in front of anything.
-  const isSaid = (position: number): boolean => !isPrompt(index.messages[position])
+  // Some clients put prompts in front of anything.
+  const isSaid = (position: number): boolean => {
+    const message = index.messages[position]
+    return message !== undefined && !isPrompt(message)
+  }
   const said = index.spoken.filter((position) => position < arrivedAt && isSaid(position))
   const has = known.filter(isSaid)
   const missing = said[has.length]
@@ -32,10 +35,6 @@ export function findCut(
   if (!has.every((position, n) => position === said[n])) return undefined
   const next = index.messages[missing]
   return hasNewTurn || (!isRepeated && asksAgain(reading, index.messages[last], next)) ? last + 1 : undefined
-}
-
-function isPrompt(message: Message | undefined): boolean {
-  return message?.role === 'system' || message?.role === 'developer'
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
 import type { Thread } from '../../threads/thread.js'
 import { isEdited } from './is-edited.js'
-import { isSpoken, type StoredIndex } from './stored-index.js'
+import { isPrompt, isSpoken, type StoredIndex } from './stored-index.js'
 
 /** What a client's list of messages tells someone who has the stored ones. */
 export interface RequestReading {
@@ -95,10 +95,6 @@ function repeatedPrompts(
 }
 
 const none: ReadonlySet<Message> = new Set()
-
-function isPrompt({ role }: Message): boolean {
-  return role === 'system' || role === 'developer'
-}
 
 function promptText({ role, content }: Message): string {
   return JSON.stringify([role, content])

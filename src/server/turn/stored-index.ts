@@ -75,6 +75,11 @@ export function isSpoken({ role }: Message): boolean {
   return role !== 'reasoning' && role !== 'activity'
 }
 
+/** Whether a message is a prompt of the application: it says nothing of how far a conversation has come. */
+export function isPrompt({ role }: Message): boolean {
+  return role === 'system' || role === 'developer'
+}
+
 function addFirst(map: Map<string, number>, key: string, position: number): void {
   if (!map.has(key)) map.set(key, position)
 }

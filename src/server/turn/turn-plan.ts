@@ -25,7 +25,7 @@ export interface TurnStart {
   readonly change: MessageChange
   /** The full state. */
   readonly state: unknown
-  /** Brings this client up to date before the agent says anything. Holds the full state: what is private is yet to be hidden. */
+  /** Brings this client up to date before the agent says anything. With the full state: see `shownOpening`. */
   readonly opening: readonly AgentEvent[]
   /** Whether stored messages are cut off because the client edited or regenerates. */
   readonly fork: boolean
