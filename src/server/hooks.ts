@@ -23,7 +23,8 @@ type Awaitable<T> = T | Promise<T>
 
 /**
  * What a team can do on the way of a run. All are optional, may be async, and are called in the order in which they
- * stand here. One that throws fails the run with HOOK_ERROR, or with its own code when it throws a `MillraceError`.
+ * stand here. One that throws or takes longer than `hookTimeoutMs` fails the run with HOOK_ERROR, or with its own code
+ * when it throws a `MillraceError`.
  */
 export interface Hooks {
   /** Takes note of a request, as it came in. */

@@ -20,6 +20,8 @@ export interface Limits {
   readonly runTimeoutMs: number
   /** How long a tool may take that has no limit of its own, in milliseconds. Default 5 minutes. */
   readonly toolTimeoutMs: number
+  /** How long a hook may take, in milliseconds. Then it has failed. Default 30 s. */
+  readonly hookTimeoutMs: number
   /** How long to wait for a busy thread with `whenBusy: 'wait'`, in milliseconds. Default 30 s. */
   readonly waitMs: number
   /** How long a run may take to come to where `whenBusy: 'preempt'` stops it, in milliseconds. Default 10 s. */
@@ -45,6 +47,7 @@ export const defaultLimits: Limits = {
   runsPerUser: 100,
   runTimeoutMs: 600_000,
   toolTimeoutMs: 300_000,
+  hookTimeoutMs: 30_000,
   waitMs: 30_000,
   preemptMs: 10_000,
   bufferBytes: 1024 * 1024,

@@ -2,12 +2,15 @@ import { MillraceError } from '../../core/errors.js'
 import type { ServerContext } from '../context.js'
 import type { Hooks } from '../hooks.js'
 
+/** What of the server has to do with calling hooks. */
+export type HookContext = Pick<ServerContext, 'clock' | 'limits' | 'metrics'>
+
 /**
  * What a hook does, and what is made of it. What that throws is counted and becomes HOOK_ERROR, unless it has a code
- * already.
+ * already. So does an answer that does not come in time.
  */
 export function callHook<T>(
-  server: Pick<ServerContext, 'metrics'>,
+  server: HookContext,
   name: keyof Hooks,
   work: () => T | Promise<T>,
 ): T | Promise<T> {
@@ -16,7 +19,7 @@ export function callHook<T>(
 
 /** The same for a hook that is called for every token: at once when it is not async, and with nothing made for a call. */
 export function guarded<Given, T>(
-  server: Pick<ServerContext, 'metrics'>,
+  server: HookContext,
   name: keyof Hooks,
   hook: (given: Given) => T | Promise<T>,
 ): (given: Given) => T | Promise<T> {
@@ -30,16 +33,23 @@ export function guarded<Given, T>(
   }
 }
 
-async function settled<T>(
-  server: Pick<ServerContext, 'metrics'>,
-  name: keyof Hooks,
-  given: Promise<T>,
-): Promise<T> {
+async function settled<T>(server: HookContext, name: keyof Hooks, given: Promise<T>): Promise<T> {
   try {
-    return await given
+    return await inTime(server, name, given)
   } catch (error) {
     throw failed(server, name, error)
   }
+}
+
+function inTime<T>({ clock, limits }: HookContext, name: keyof Hooks, given: Promise<T>): Promise<T> {
+  const { hookTimeoutMs } = limits
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(hookTimeoutMs, () => {
+      reject(new MillraceError('HOOK_ERROR', `The hook '${name}' took longer than ${hookTimeoutMs} ms.`))
+    })
+    given.then(resolve, reject)
+    given.then(cancel, cancel)
+  })
 }
 
 /** Also for promises of other libraries, which `await` would wait for. */
@@ -48,11 +58,7 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { readonly then?: unknown }).then === 'function'
 }
 
-function failed(
-  { metrics }: Pick<ServerContext, 'metrics'>,
-  name: keyof Hooks,
-  error: unknown,
-): MillraceError {
+function failed({ metrics }: HookContext, name: keyof Hooks, error: unknown): MillraceError {
   metrics.hookFailed({ hook: name })
   if (MillraceError.isInstance(error)) return error
   return new MillraceError('HOOK_ERROR', `The hook '${name}' has failed.`, {

@@ -148,9 +148,9 @@ class ConductedRun implements LiveRun, RunSink, CheckpointStore {
 /** Also holds for a run that is never silent: it lets timers have their turn. */
 function limitTime({ server, controller }: RunOrder): () => void {
   const { clock, limits, hooks } = server
-  const { runTimeoutMs } = limits
-  // With a hook the agent is stopped inside the run, so that the hook can say something in its place. It has as long again.
-  return clock.schedule(hooks.runtimeTimeout ? 2 * runTimeoutMs : runTimeoutMs, () => {
+  const { runTimeoutMs, hookTimeoutMs } = limits
+  // With a hook the agent is stopped inside the run, so that the hook can say something in its place.
+  return clock.schedule(runTimeoutMs + (hooks.runtimeTimeout ? hookTimeoutMs : 0), () => {
     controller.abort(new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`))
   })
 }

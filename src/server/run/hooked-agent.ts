@@ -6,11 +6,11 @@ import { isRecord } from '../../core/is-record.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { Replaced, RunInfo } from '../hooks.js'
-import { callHook, guarded, isPromise } from './call-hook.js'
+import { callHook, guarded, isPromise, type HookContext } from './call-hook.js'
 import { hookedEvents, type EventHook } from './hooked-events.js'
 
 export interface HookedAgentOptions {
-  readonly server: Pick<ServerContext, 'hooks' | 'limits' | 'metrics'>
+  readonly server: HookContext & Pick<ServerContext, 'hooks'>
   readonly info: RunInfo
 }
 

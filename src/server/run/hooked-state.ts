@@ -1,11 +1,11 @@
 import type { AgentEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
-import { callHook } from './call-hook.js'
+import { callHook, type HookContext } from './call-hook.js'
 
 /** The visible state as a whole, as the hook wants it shown. Undefined for no snapshot. */
 export function hookedState(
-  server: Pick<ServerContext, 'hooks' | 'metrics'>,
+  server: HookContext & Pick<ServerContext, 'hooks'>,
   visible: unknown,
   info: RunInfo,
 ): unknown {
@@ -15,7 +15,7 @@ export function hookedState(
 
 /** What brings a client up to date, as clients may see it: without what is private, the state as the hook wants it. */
 export async function shownOpening(
-  server: Pick<ServerContext, 'hooks' | 'metrics' | 'stateRules'>,
+  server: HookContext & Pick<ServerContext, 'hooks' | 'stateRules'>,
   opening: readonly AgentEvent[],
   info: RunInfo,
 ): Promise<readonly AgentEvent[]> {

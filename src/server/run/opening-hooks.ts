@@ -6,7 +6,7 @@ import { checkRunInput } from '../check-input.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import { withSentMark } from '../turn/is-edited.js'
-import { callHook, isPromise } from './call-hook.js'
+import { callHook, isPromise, type HookContext } from './call-hook.js'
 import type { Holds } from './holds.js'
 
 /** On its own: what is given back at the end must not keep the request until then. */
@@ -17,25 +17,21 @@ export async function recordInput(server: ServerContext, input: RunInput, info: 
 
 /** Takes the team's own lock, to be given back with all else that is held. */
 export async function takeLock(server: ServerContext, info: RunInfo, holds: Holds): Promise<void> {
-  const locked = Promise.resolve(callHook(server, 'lock', () => server.hooks.lock?.(info)))
-  const release = (unlock: Awaited<typeof locked>): void => {
+  const { lock } = server.hooks
+  if (!lock) return
+  let isLate = false
+  const locked = callHook(server, 'lock', async () => {
+    const unlock = await lock(info)
     if (unlock) holds.add(() => callHook(server, 'lock', unlock))
-  }
+    // Nobody waits for it any more.
+    if (isLate) await holds.free()
+  })
   try {
-    release(await untilAborted(locked, info.signal))
+    await untilAborted(Promise.resolve(locked), info.signal)
   } catch (error) {
-    // Nobody waits for the lock any more. When it comes all the same, it is given back.
-    if (info.signal.aborted)
-      void locked.then(async (unlock) => {
-        release(unlock)
-        await holds.free()
-      }, ignore)
+    isLate = true
     throw error
   }
-}
-
-function ignore(): void {
-  // It was refused, which is what became of the request too.
 }
 
 export interface InputFacts {
@@ -46,7 +42,7 @@ export interface InputFacts {
 
 /** What the team makes of a request. It stays the same run of the same thread. */
 export async function changedInput(
-  server: Pick<ServerContext, 'hooks' | 'limits' | 'metrics'>,
+  server: HookContext & Pick<ServerContext, 'hooks'>,
   { input, info, thread }: InputFacts,
 ): Promise<RunInput> {
   const { inputChange } = server.hooks

@@ -2,7 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
-import { callHook, guarded, isPromise } from './call-hook.js'
+import { callHook, guarded, isPromise, type HookContext } from './call-hook.js'
 
 const ids = [
   'type',
@@ -19,7 +19,7 @@ export type Outgoing = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
 
 /** The hooks on events on their way out. Undefined when there are none. What it gives can be written as JSON. */
 export function createOutgoing(
-  server: Pick<ServerContext, 'hooks' | 'metrics'>,
+  server: HookContext & Pick<ServerContext, 'hooks'>,
   info: RunInfo,
 ): Outgoing | undefined {
   const outgoing = createUnwritten(server, info)
@@ -35,7 +35,7 @@ export function createOutgoing(
 
 /** The same for those who write the event at once, and so learn by themselves whether that can be done. */
 export function createUnwritten(
-  server: Pick<ServerContext, 'hooks' | 'metrics'>,
+  server: HookContext & Pick<ServerContext, 'hooks'>,
   info: RunInfo,
 ): Outgoing | undefined {
   const { outputRecord, outputChange } = server.hooks
