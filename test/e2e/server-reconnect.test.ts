@@ -171,10 +171,16 @@ describe.each(stores)('with the store in %s', (_name, makeStore) => {
     stalled.resume()
     await stalled.over()
     await expect(stalled.whole()).rejects.toThrow('The connection broke')
-    const seen = [...stalled.received]
-    expect(seen.length).toBeLessThan(many)
-    const again = await connect(url, stalled.lastId)
-    const all = [...seen, ...(await again.whole())]
+    const all = [...stalled.received]
+    expect(all.length).toBeLessThan(many)
+    // On a busy machine it is dropped again, and comes back again.
+    let { lastId } = stalled
+    while (all.at(-1)?.event.type !== 'RUN_FINISHED') {
+      const again = await connect(url, lastId)
+      await again.over()
+      all.push(...again.received)
+      lastId = again.lastId ?? lastId
+    }
     expect(numbersOf(all)).toEqual(upTo(all.length))
     const events = all.map(({ event }) => event)
     assertValidStream(events, { input })
