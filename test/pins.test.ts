@@ -35,6 +35,7 @@ it('shows these names of the protocol', () => {
     'decodeProtobuf',
     'decodeSse',
     'eventIdPrefix',
+    'eventProblem',
     'formatEventId',
     'maxProtobufFrame',
     'negotiate',

@@ -1,6 +1,7 @@
 export type { AgentEvent, AgUiEvent, EventOf } from './events.js'
 export { compactRun } from './fold/compact.js'
 export { createFold, type Fold, type FoldOptions } from './fold/fold.js'
+export { eventProblem } from './check/event-problem.js'
 export type { FieldNote } from './check/field-note.js'
 export { parseRunInput, type ParsedRunInput, type Peer, type RunInput } from './input/parse-run-input.js'
 export type { RunEnd } from './run-stream/ending.js'

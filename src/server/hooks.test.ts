@@ -678,6 +678,22 @@ describe('outputChange', () => {
     expect(JSON.stringify(events)).not.toContain('other')
   })
 
+  const malformed: readonly [string, (event: AgUiEvent) => object][] = [
+    ['a number for a text', (event) => ({ ...event, delta: 1 })],
+    ['no text', (event) => ({ ...event, delta: undefined })],
+    ['null for a text', (event) => ({ ...event, delta: null })],
+    ['a number in the event itself', (event) => Object.assign(event, { delta: 1 })],
+  ]
+
+  test.each(malformed)('that makes %s fails the run, and the stream stays valid', async (_, change) => {
+    const made = served({
+      outputChange: (event) => (event.type === 'TEXT_MESSAGE_CONTENT' ? (change(event) as AgUiEvent) : event),
+    })
+    const events = await made.run()
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'HOOK_ERROR' })
+    expect(made.logText()).toContain('TEXT_MESSAGE_CONTENT.delta')
+  })
+
   const spoilt: readonly [string, (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>][] = [
     ['a copy', (event) => ({ ...event, rawEvent: 1n })],
     ['a copy, later', (event) => Promise.resolve({ ...event, rawEvent: 1n })],

@@ -61,8 +61,8 @@ export interface Hooks {
   /** Takes note of an event on its way out, the first and the last included. */
   readonly outputRecord?: (event: AgUiEvent, info: RunInfo) => Awaitable<void>
   /**
-   * Has the last word on an event before it is logged and sent. It must keep its type and its ids. The history does not
-   * see this change; `event` is for what should.
+   * Has the last word on an event before it is logged and sent. It must keep its type and its ids, and be well formed.
+   * The history does not see this change; `event` is for what should.
    */
   readonly outputChange?: (event: AgUiEvent, info: RunInfo) => Awaitable<AgUiEvent>
 }

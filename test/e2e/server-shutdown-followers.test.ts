@@ -11,6 +11,8 @@ import { openStream, says, textIn } from './support-stream.js'
 const closing = { type: 'RUN_ERROR', code: 'SERVER_CLOSING' }
 const speak = inputOf({ messages: [user('u1', 'Speak.')] })
 
+const nothing = () => undefined
+
 const stores: readonly (readonly [name: string, make: () => Promise<readonly [Store, Store]>])[] = [
   [
     'SQLite',
@@ -34,7 +36,9 @@ it.each(stores)(
     const [mine, theirs] = await make()
     const speaker = gatedAgent(['one ', 'two ', 'three'])
     const other = await serving({ agents: [speaker.agent], store: theirs })
-    const made = await serving({ agents: [speaker.agent], store: mine })
+    const errors: unknown[] = []
+    const log = { debug: nothing, info: nothing, warn: nothing, error: (facts: object) => errors.push(facts) }
+    const made = await serving({ agents: [speaker.agent], store: mine, log })
     const run = await openStream(`${other.url}/run`, { body: speak })
     speaker.say(0)
     await run.until(says('one'))
@@ -46,6 +50,7 @@ it.each(stores)(
     await follower.whole()
     assertValidStream(follower.events, { input: speak })
     expect(follower.events.at(-1)).toMatchObject(closing)
+    expect(errors).toEqual([])
 
     // It goes on where the run is, after the last it has seen.
     const headers = { 'last-event-id': follower.lastId ?? '' }

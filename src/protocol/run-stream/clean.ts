@@ -1,18 +1,10 @@
-import { EventSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../events.js'
 import { checkValue } from '../check/check-value.js'
-import { toShape, type Shape } from '../check/schema-shape.js'
+import { eventShapes } from '../check/event-problem.js'
 import type { Run } from './run.js'
 
 const boundaries = new Set(['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR'])
-
-/** The shape of each event type an agent may write. */
-const shapes: ReadonlyMap<unknown, Shape> = (() => {
-  const events = toShape(EventSchema)
-  if (events.kind !== 'tagged') throw new TypeError('the event schema is not a union by type')
-  return new Map([...events.arms].filter(([type]) => !boundaries.has(String(type))))
-})()
 
 /**
  * The event as the wire will carry it: a copy of its own, JSON throughout, without nulls, unknown members or broken
@@ -20,12 +12,12 @@ const shapes: ReadonlyMap<unknown, Shape> = (() => {
  * and ENCODING_ERROR for a value that is not JSON.
  */
 export function cleanEvent(run: Run, event: AgentEvent): AgentEvent | undefined {
-  const shape = shapes.get(event.type)
+  const type: string = event.type
+  if (boundaries.has(type)) {
+    throw new MillraceError('INVALID_EVENT', `${type} is written by the owner of a run, not by an agent.`)
+  }
+  const shape = eventShapes.get(type)
   if (!shape) {
-    const type: string = event.type
-    if (boundaries.has(type)) {
-      throw new MillraceError('INVALID_EVENT', `${type} is written by the owner of a run, not by an agent.`)
-    }
     run.report(`'${type}' is not an AG-UI 1.0 event; it was left out`)
     return undefined
   }

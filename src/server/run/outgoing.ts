@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import type { AgUiEvent } from '../../protocol/index.js'
+import { eventProblem, type AgUiEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks.js'
 import { callHook, guarded, isPromise, type HookContext } from './call-hook.js'
@@ -55,12 +55,18 @@ export function createUnwritten(
   }
 }
 
+/** What the hook made of an event. Checked also when it is the same object: many change what they are given. */
 function sameEvent(event: AgUiEvent, changed: AgUiEvent): AgUiEvent {
-  if (changed === event) return event
   const [before, after] = [Object(event) as object, Object(changed) as object]
   const lost = ids.find((id) => Reflect.get(before, id) !== Reflect.get(after, id))
-  if (lost === undefined) return changed
-  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`)
+  if (lost !== undefined)
+    throw new MillraceError(
+      'HOOK_ERROR',
+      `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`,
+    )
+  const problem = eventProblem(changed)
+  if (problem === undefined) return changed
+  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' made a malformed event: ${problem}`)
 }
 
 function assertWritable(event: AgUiEvent): void {

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { createFold, type AgUiEvent, type Fold } from '../../protocol/index.js'
+import { createFold, eventProblem, type AgUiEvent, type Fold } from '../../protocol/index.js'
 import type { RunInfo } from '../hooks.js'
 import type { Feed } from '../live/feed.js'
 import type { RunOrder } from './conduct-run.js'
@@ -41,10 +41,11 @@ export function createSender(
   }
   const giveUp = (event: AgUiEvent, error: unknown): Promise<void> | undefined => {
     stop(error)
+    // A hook may have spoilt the event itself. Then there is nothing left to send.
+    if (eventProblem(event) !== undefined) return undefined
     try {
       return push(event)
     } catch {
-      // A hook has spoilt the event itself, so there is nothing left to send. The run ends with what is told above.
       return undefined
     }
   }

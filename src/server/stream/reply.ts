@@ -73,7 +73,8 @@ function send(stream: Stream, { source, onEnd }: StreamReply): void {
  * understand, not with a broken connection.
  */
 function breakOff(error: unknown, { server, sink, framing }: Stream): StreamEnd {
-  server.log.error({ err: error }, 'a stream broke down')
+  // Streams that closing ends are no trouble.
+  if (!server.isClosing()) server.log.error({ err: error }, 'a stream broke down')
   if (sink.gone.aborted) return 'client'
   const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }
   sink.write(framing.frame({ events: [event] }))
