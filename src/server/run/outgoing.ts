@@ -55,18 +55,19 @@ export function createUnwritten(
   }
 }
 
-/** What the hook made of an event. Checked also when it is the same object: many change what they are given. */
+/** What the hook made of an event. Looked at also when it is the same object: many change what they are given. */
 function sameEvent(event: AgUiEvent, changed: AgUiEvent): AgUiEvent {
-  const [before, after] = [Object(event) as object, Object(changed) as object]
-  const lost = ids.find((id) => Reflect.get(before, id) !== Reflect.get(after, id))
-  if (lost !== undefined)
-    throw new MillraceError(
-      'HOOK_ERROR',
-      `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`,
-    )
+  if (changed !== event) assertSameIds(event, changed)
   const problem = eventProblem(changed)
   if (problem === undefined) return changed
   throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' made a malformed event: ${problem}`)
+}
+
+function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
+  const [before, after] = [Object(event) as object, Object(changed) as object]
+  const lost = ids.find((id) => Reflect.get(before, id) !== Reflect.get(after, id))
+  if (lost === undefined) return
+  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`)
 }
 
 function assertWritable(event: AgUiEvent): void {
