@@ -6,13 +6,11 @@ import { expect, it } from 'vitest'
 import { createServer } from '../../src/server/index.js'
 import { serve } from '../../src/server/node.js'
 import { assertValidStream } from '../../src/testing/index.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
 import { deferred } from '../support/run-agent.js'
 import { servingChildren } from './support-child.js'
 import { newClient, oldClient, eventsTo } from './support-clients.js'
 import { gatedAgent } from './support-gated.js'
-import { ask, historyOf, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
+import { ask, historyOf, inputOf, listed, serving, stores, temporaryFolder, user } from './support-server.js'
 import { openStream, says, textIn } from './support-stream.js'
 
 const start = servingChildren()
@@ -121,27 +119,27 @@ it.each([
   await stream.over()
 })
 
-it.each([
-  ['memory', () => Promise.resolve(createMemoryStore())],
-  ['SQLite', () => createSqliteStore({ path: join(temporaryFolder(), 'threads.db') })],
-])('a request that is on its way in when the server closes is refused (%s)', async (_name, makeStore) => {
-  const onItsWay = deferred()
-  const mayGoOn = deferred()
-  const inputRecord = async () => {
-    onItsWay.resolve()
-    await mayGoOn.promise
-  }
-  // It would never end by itself.
-  const { agent } = gatedAgent(['one'])
-  const made = await serving({ agents: [agent], hooks: { inputRecord }, store: await makeStore() })
-  const body = inputOf({ messages: [user('u1', 'Speak.')] })
-  const answer = ask(`${made.url}/run`, { body })
-  await onItsWay.promise
-  const closed = made.close({ graceMs: 0 })
-  mayGoOn.resolve()
-  expect(await answer).toMatchObject({ status: 503, body: { error: { code: 'SERVER_CLOSING' } } })
-  await closed
-})
+it.each(stores)(
+  'a request that is on its way in when the server closes is refused (%s)',
+  async (_name, makeStore) => {
+    const onItsWay = deferred()
+    const mayGoOn = deferred()
+    const inputRecord = async () => {
+      onItsWay.resolve()
+      await mayGoOn.promise
+    }
+    // It would never end by itself.
+    const { agent } = gatedAgent(['one'])
+    const made = await serving({ agents: [agent], hooks: { inputRecord }, store: await makeStore() })
+    const body = inputOf({ messages: [user('u1', 'Speak.')] })
+    const answer = ask(`${made.url}/run`, { body })
+    await onItsWay.promise
+    const closed = made.close({ graceMs: 0 })
+    mayGoOn.resolve()
+    expect(await answer).toMatchObject({ status: 503, body: { error: { code: 'SERVER_CLOSING' } } })
+    await closed
+  },
+)
 
 it('closing twice is closing once, and the shorter time counts', async () => {
   const speaker = gatedAgent(['one'])

@@ -45,7 +45,8 @@ function inTime<T>({ clock, limits }: HookContext, name: keyof Hooks, given: Pro
   const { hookTimeoutMs } = limits
   return new Promise((resolve, reject) => {
     const cancel = clock.schedule(hookTimeoutMs, () => {
-      reject(new MillraceError('HOOK_ERROR', `The hook '${name}' took longer than ${hookTimeoutMs} ms.`))
+      const message = `The hook '${name}' took longer than ${hookTimeoutMs} ms. \`limits.hookTimeoutMs\` gives it more.`
+      reject(new MillraceError('HOOK_ERROR', message))
     })
     given.then(resolve, reject)
     given.then(cancel, cancel)

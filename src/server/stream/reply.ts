@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { toWireError } from '../../core/errors.js'
+import { MillraceError, toWireError } from '../../core/errors.js'
 import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { Batch } from './batch.js'
@@ -73,8 +73,9 @@ function send(stream: Stream, { source, onEnd }: StreamReply): void {
  * understand, not with a broken connection.
  */
 function breakOff(error: unknown, { server, sink, framing }: Stream): StreamEnd {
-  // Streams that closing ends are no trouble.
-  if (!server.isClosing()) server.log.error({ err: error }, 'a stream broke down')
+  // A stream that closing has ended is no trouble.
+  const isClosing = MillraceError.isInstance(error) && error.code === 'SERVER_CLOSING'
+  if (!isClosing) server.log.error({ err: error }, 'a stream broke down')
   if (sink.gone.aborted) return 'client'
   const event: AgUiEvent = { type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }
   sink.write(framing.frame({ events: [event] }))
