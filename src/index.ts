@@ -60,7 +60,7 @@ export {
   type Pushed,
   type PushMode,
   type PushOptions,
-  type Point,
+  type OpenInterrupt,
   type RememberedThread,
   type RepairToolCallsOptions,
   type ResultStore,

@@ -1,5 +1,5 @@
 import { createEvent, type Session } from '@google/adk'
-import { asking, rootAddress, type AgentMemory, type ThreadOwner } from '../agents/index.js'
+import { interruptedBy, rootAddress, type AgentMemory, type ThreadOwner } from '../agents/index.js'
 import type { AdkFrame } from './frame.js'
 import { openEnds } from './open-questions.js'
 import { messagesOf, stateOf } from './session/history.js'
@@ -22,12 +22,12 @@ export function createMemory({ name, shared, sessions, options }: AdkSetup): Age
       if (!session) return undefined
       const { events } = session
       const { questions, callIds } = openEnds(events)
-      const frame: AdkFrame = { questions, answers: {}, events: [], iterations: {} }
+      const frame: AdkFrame = { interrupts: questions, answers: {}, events: [], iterations: {} }
       return {
         messages: messagesOf(events, history),
         state: stateOf(session),
         pendingToolCallIds: callIds,
-        ...(questions.length > 0 && { paused: asking(rootAddress({ name }), frame) }),
+        ...(questions.length > 0 && { suspension: interruptedBy(rootAddress({ name }), frame) }),
       }
     },
     async writeState(thread, state) {

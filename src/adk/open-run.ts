@@ -34,16 +34,16 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
   const base = await setup.runnerFor(ctx)
   const { service, key } = await placeOf(setup, ctx, base)
   const plugin = createRunPlugin({
-    tools: ctx.clientTools,
+    tools: ctx.client.tools,
     where: options.clientTools ?? 'auto',
     root: base.agent,
     invocationId: () => earlierInvocation(session, base.agent),
     instructions: instructionsOf(ctx),
-    newId: ctx.newId,
-    report: ctx.report,
+    newId: ctx.services.newId,
+    report: ctx.services.report,
   })
   const answers = (events: readonly Event[]) =>
-    (frame?.questions ?? []).map((question) => {
+    (frame?.interrupts ?? []).map((question) => {
       const answer = frame?.answers[question.interrupt.id] ?? { status: 'cancelled' }
       return responseTo(question, answer, [...events, ...(frame?.events ?? [])])
     })
@@ -59,12 +59,12 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
         rootAuthor: base.agent.name,
         toModelName: plugin.modelName,
         runId: ctx.runId,
-        newId: ctx.newId,
+        newId: ctx.services.newId,
       }),
-    temp: { ag_ui_context: ctx.context, ...(await valueFor(options.tempState, ctx)) },
+    temp: { ag_ui_context: ctx.client.context, ...(await valueFor(options.tempState, ctx)) },
     mark: (event) => ({ runId: ctx.runId, ...translator.mark(event), ...roundsAt(event, tree) }),
   })
-  for (const note of session.plan.notes) ctx.report(note)
+  for (const note of session.plan.notes) ctx.services.report(note)
   const tree: RunTree = createRunTree(base.agent, {
     resumeAt: goingOn(session),
     iterations: { ...earlierRounds(session, ctx), ...frame?.iterations },
@@ -77,11 +77,11 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
     wireName: plugin.wireName,
     isClientTool: plugin.isClientTool,
     predictState: options.predictState ?? [],
-    parentSubagentRunId: ctx.subagentRunId,
-    newId: ctx.newId,
+    parentSubagentRunId: ctx.span.subagentRunId,
+    newId: ctx.services.newId,
     changeState: (delta) => stateEvent(ctx, applyDelta(ctx.state, delta)),
-    addUsage: ctx.addUsage,
-    report: ctx.report,
+    addUsage: ctx.services.addUsage,
+    report: ctx.services.report,
   })
   const runner = runnerWith(base, {
     appName: key.appName,
@@ -134,16 +134,17 @@ function goingOn({ plan }: RunSession): readonly string[] {
 }
 
 async function placeOf({ sessions }: AdkSetup, ctx: RunContext, runner: Runner): Promise<SessionPlace> {
-  if (ctx.subagentRunId !== undefined) return sessionBelow(ctx, { appName: runner.appName, userId: ctx.user })
+  if (ctx.span.subagentRunId !== undefined)
+    return sessionBelow(ctx, { appName: runner.appName, userId: ctx.user })
   return { service: safeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
 }
 
 /** What the client says to the agent besides messages of the conversation. */
-function instructionsOf({ messages, context }: RunContext): string[] {
+function instructionsOf({ messages, client }: RunContext): string[] {
   const told = messages.flatMap(({ role, content }) =>
     (role === 'system' || role === 'developer') && typeof content === 'string' ? [content] : [],
   )
-  return [...told, ...context.map(({ description, value }) => `${description}: ${value}`)]
+  return [...told, ...client.context.map(({ description, value }) => `${description}: ${value}`)]
 }
 
 /** Tells the client of a new state, if it is one. */

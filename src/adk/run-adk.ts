@@ -1,6 +1,6 @@
 import { createEvent, StreamingMode, type Event } from '@google/adk'
 import {
-  asking,
+  interruptedBy,
   isAnswered,
   withAnswers,
   type Control,
@@ -22,9 +22,9 @@ import { valueFor, type AdkSetup } from './setup.js'
 
 /** One run of an ADK agent. */
 export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const saved = ctx.takeFrame() as AdkFrame | undefined
-  const frame = saved && withAnswers(saved, ctx.answers)
-  if (frame && !isAnswered(frame)) return asking(ctx.address, frame)
+  const saved = ctx.resume.takeFrame() as AdkFrame | undefined
+  const frame = saved && withAnswers(saved, ctx.resume.answers)
+  if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
   const work = await openRun(setup, ctx, frame)
   const { translator, tree } = work
   try {
@@ -34,7 +34,9 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
     for await (const event of (await startRunner(work)) ?? []) {
       // A tree that does not stop by itself has gone on with another agent.
       if (pausedBy !== undefined && event.author !== pausedBy) break
-      for (const shown of ctx.native ? await seen(ctx.native, event, work) : translator.translate(event))
+      for (const shown of ctx.services.native
+        ? await seen(ctx.services.native, event, work)
+        : translator.translate(event))
         yield shown.type === 'TOOL_CALL_START' ? withPlace(shown, placeOf(event, work)) : shown
       if (isPause(event) && !tree.stopsItself(event.author ?? '')) pausedBy = event.author
     }
@@ -79,7 +81,11 @@ function placeOf({ author = '' }: Event, { ctx, tree }: Work): CallPlace {
 /** The state of the client, where no message takes it along. */
 async function storeState({ ctx, session }: Work, stateDelta: Record<string, unknown>): Promise<void> {
   if (Object.keys(stateDelta).length === 0) return
-  const event = createEvent({ author: 'user', invocationId: ctx.newId('state'), actions: { stateDelta } })
+  const event = createEvent({
+    author: 'user',
+    invocationId: ctx.services.newId('state'),
+    actions: { stateDelta },
+  })
   await session.service.appendEvent({ session: session.session, event })
 }
 
@@ -106,15 +112,15 @@ async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
   const questions = questionsOf(translator.requests, ctx)
   // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
   const leave = (): AdkFrame => ({
-    questions,
+    interrupts: questions,
     answers: {},
     events: plain([...(frame?.events ?? []), ...session.events]),
     iterations: tree.iterations(),
   })
-  if (questions.length > 0) return asking(ctx.address, leave())
+  if (questions.length > 0) return interruptedBy(ctx.span.address, leave())
   if (translator.error) throw adkError(translator.error)
   const { output, pendingCalls } = translator
-  if (pendingCalls.length > 0) ctx.keepFrame(leave)
+  if (pendingCalls.length > 0) ctx.resume.keepFrame(leave)
   return {
     type: 'done',
     ...(output === undefined ? {} : { result: output }),

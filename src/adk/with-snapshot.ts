@@ -7,9 +7,9 @@ import { createRunStream, type AgentEvent } from '../protocol/index.js'
  */
 export async function* withSnapshot(
   events: AsyncGenerator<AgentEvent, Control>,
-  { threadId, runId, messages, state, subagentRunId }: RunContext,
+  { threadId, runId, messages, state, span }: RunContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  if (subagentRunId !== undefined) return yield* events
+  if (span.subagentRunId !== undefined) return yield* events
   const stream = createRunStream({ threadId, runId, messages, state, emit: () => undefined })
   let isOver = false
   try {

@@ -128,9 +128,9 @@ async function loadCheckpoint({ input, options }: DriveOptions): Promise<Checkpo
  * result of the call that asked. The tool has still to run, so only a result that was saved here counts.
  */
 function messagesOf({ messages }: NormalInput, checkpoint: Checkpoint | undefined): readonly Message[] {
-  if (!checkpoint || checkpoint.points.length === 0) return messages ?? checkpoint?.messages ?? []
+  if (!checkpoint || checkpoint.openInterrupts.length === 0) return messages ?? checkpoint?.messages ?? []
   if (!messages || messages.length === 0) return checkpoint.messages
-  const waiting = new Set(checkpoint.points.map(({ interrupt }) => interrupt.toolCallId))
+  const waiting = new Set(checkpoint.openInterrupts.map(({ interrupt }) => interrupt.toolCallId))
   for (const message of checkpoint.messages) if (message.role === 'tool') waiting.delete(message.toolCallId)
   return messages.filter((message) => message.role !== 'tool' || !waiting.has(message.toolCallId))
 }

@@ -234,8 +234,8 @@ describe('a question from an agent inside a tool', () => {
     const inner = defineAgent({
       name: 'inner',
       description: 'Inner.',
-      instructions: ({ address }) => {
-        entered.push(address)
+      instructions: ({ span }) => {
+        entered.push(span.address)
         return ''
       },
       model: scriptedModel((request) => {
@@ -658,8 +658,8 @@ function chunky(name: string): Agent {
   return {
     name,
     description: `The ${name}.`,
-    async *run({ newId }) {
-      const messageId = newId('message')
+    async *run({ services }) {
+      const messageId = services.newId('message')
       yield { type: 'TEXT_MESSAGE_CHUNK', messageId, role: 'assistant', delta: 'In ' }
       yield { type: 'TEXT_MESSAGE_CHUNK', messageId, delta: 'chunks.' }
       return await Promise.resolve<Control>({ type: 'done' })

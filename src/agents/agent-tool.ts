@@ -84,8 +84,8 @@ async function runAsTool(agent: Agent, ctx: ToolContext, options: DelegatedCall)
 }
 
 /** The questions as those of this call: clients know nothing of the calls and agents behind it. */
-function asOwn({ points, frames }: InterruptSignal, { toolCallId }: ToolContext): InterruptSignal {
-  const own = points.map(({ address, interrupt: { subagentRunId: _unseen, ...interrupt } }) => ({
+function asOwn({ openInterrupts, frames }: InterruptSignal, { toolCallId }: ToolContext): InterruptSignal {
+  const own = openInterrupts.map(({ address, interrupt: { subagentRunId: _unseen, ...interrupt } }) => ({
     address,
     interrupt: { ...interrupt, toolCallId },
   }))

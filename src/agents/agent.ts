@@ -3,10 +3,10 @@ import type { Context as TraceContext } from '@opentelemetry/api'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
-import type { Asker, InterruptDefaults } from './asker.js'
+import type { InterruptScope, InterruptDefaults } from './asker.js'
 import type { HistoryRewriter } from './history/rewrite.js'
 import type { Answer, Interrupting } from './interrupt.js'
-import type { Paused } from './resumption.js'
+import type { Suspension } from './resumption.js'
 
 /**
  * Anything that can take part in a conversation: an agent of the kit, of another runtime, or one written by hand. It
@@ -59,7 +59,7 @@ export interface RememberedThread {
   /** Calls that are left to the client. */
   readonly pendingToolCallIds?: readonly string[]
   /** Questions of the agent, as the root of a run, that nobody has answered yet. */
-  readonly paused?: Paused
+  readonly suspension?: Suspension
 }
 
 /** How the owner of a run has a hand in the events of a foreign runtime, before AG-UI events are made of them. */
@@ -91,86 +91,106 @@ export type Control =
   | { readonly type: 'cancelled' }
 
 /** Stopped to ask. `frames` is all that is needed to go on from here, by address. */
-export interface Interrupted extends Paused {
+export interface Interrupted extends Suspension {
   readonly type: 'interrupted'
 }
 
 /** A safe point to stop at: after a model has answered, after the tools it called have run. */
 export type SafePoint = 'model' | 'tools'
 
-/** All an agent gets to see. Passed on explicitly, never ambient. */
-export interface RunContext extends Interrupting, Identity {
+/** Everything an agent sees of its run. Passed explicitly, never ambient. What few agents need is in the four groups. */
+export interface RunContext extends Identity, Interrupting {
   readonly threadId: string
   readonly runId: string
-  /** The run that this one goes on with; itself when it goes on with none. */
-  readonly originRunId: string
-  /** Where this agent stands in the tree; unique in the run. */
-  readonly address: string
-  /** The subagent span this agent runs in. Undefined at the root. */
-  readonly subagentRunId: string | undefined
   readonly signal: AbortSignal
-  /** The conversation as it was when this agent started, oldest first. At the root as it is stored. */
+  /** The conversation when this agent started, oldest first. At the root: as it is stored. */
   readonly messages: readonly Message[]
   /**
-   * The conversation as this agent sees it now. Its own words are its own, also those of earlier runs; what other agents
-   * said is told as context; what they did among themselves, behind a tool call or in a lane beside it, is left out.
+   * The conversation as this agent sees it now. Its own messages are its own, also those of earlier runs. Messages of
+   * other agents appear as context. What others did behind a tool call, or in parallel to it, is left out.
    */
   readonly history: (rewrite?: HistoryRewriter) => readonly Message[]
-  /** The agents this one may hand over to. */
-  readonly transferTargets: readonly TransferTarget[]
-  /** Tools the client offers. A call to one ends the run; the client answers with the next. */
-  readonly clientTools: readonly ToolInfo[]
-  readonly context: readonly Context[]
-  readonly forwardedProps: unknown
-  /** Values shared by everything in this run. Must be JSON: they are saved when the run pauses. */
+  /** Values shared by all agents and tools of this run. Must be JSON: they are saved with the checkpoint. */
   readonly values: Map<string, unknown>
   /** The state shared with the client. */
   readonly state: unknown
   /**
-   * Replaces the shared state, by value or by a function of the current one. Yield the event it gives: the client gets
-   * the difference. Throws ENCODING_ERROR, with the place, for what is not JSON.
+   * Replaces the shared state, by value or by a function of the current one. Yield the event it returns: the client gets
+   * the difference. Throws ENCODING_ERROR, with the path, for a value that is not JSON.
    */
   readonly setState: (next: unknown) => AgentEvent
   /**
-   * The answers this run was resumed with, by the id of the question. For agents that return `interrupted` with points
-   * of their own making; who asks with `interrupt` gets the answer from there.
+   * Runs another agent as part of this one, in a subagent span of its own. An agent whose interrupts are still
+   * unanswered is not run: its interrupts come back at once.
+   */
+  readonly delegate: (agent: Agent, options: DelegateOptions) => AsyncGenerator<AgentEvent, Control>
+  /** The agents this one may transfer to. */
+  readonly transferTargets: readonly TransferTarget[]
+  readonly client: ClientInput
+  readonly span: AgentSpan
+  readonly resume: ResumeContext
+  readonly services: RunServices
+}
+
+/** What the client sent beside messages and state. */
+export interface ClientInput {
+  /** Tools the client offers. A call to one ends the run; the client answers with the next. */
+  readonly tools: readonly ToolInfo[]
+  readonly context: readonly Context[]
+  readonly forwardedProps: unknown
+}
+
+/** The position of an agent in the run's tree of agents. */
+export interface AgentSpan {
+  /** Unique in the run. */
+  readonly address: string
+  /** The subagent span this agent runs in. Undefined at the root. */
+  readonly subagentRunId: string | undefined
+  /** The parent for trace spans of this agent's work. */
+  readonly trace: TraceContext
+}
+
+/** How an agent raises interrupts of its own making, saves where it stands, and resumes from there. */
+export interface ResumeContext {
+  /** The run that was interrupted first; this run when it resumes none. */
+  readonly originRunId: string
+  /**
+   * The answers this run was resumed with, by interrupt id. For agents that return `interrupted` by themselves;
+   * `ctx.interrupt` returns its answer directly.
    */
   readonly answers: ReadonlyMap<string, Answer>
-  /** What this agent saved when the run paused or was stopped, once. Undefined when it starts afresh. */
+  /** Takes the frame this agent saved when the run was interrupted or stopped. Undefined when it starts afresh. */
   readonly takeFrame: () => unknown
   /**
-   * Says where this agent stands, whenever the run has to know: when it pauses, waits for the client or is stopped. What
-   * it gives must be JSON, and comes back from `takeFrame`. Until then, or when told undefined: the agent starts afresh.
+   * Registers a function that gives this agent's frame, called whenever the run is interrupted, waits for the client
+   * or is stopped. The frame must be JSON and comes back from `takeFrame`. With undefined the agent starts afresh.
    */
   readonly keepFrame: (frame: (() => unknown) | undefined) => void
   /**
-   * What was asked at this address, and below it, and has no answer in this run: return it as `interrupted`, and run
-   * nothing there. Undefined when nothing was asked, or something was answered. Default: this agent's address.
+   * The interrupts at an address, and below it, that this run did not answer: return them as `interrupted` and run
+   * nothing there. Undefined when there are none, or when one of them was answered. Default: this agent's address.
    */
-  readonly waitingAt: (address?: string) => Paused | undefined
-  /** One below this agent who may ask: a tool call, for example. `address` must begin with this agent's. */
-  readonly asker: (address: string, defaults: InterruptDefaults) => Asker
-  /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
-  readonly shouldStop: (at: SafePoint) => boolean
-  readonly addUsage: (usage: TokenUsage) => void
-  /** An id for a tool call that no other call of the thread has: the wanted one if it is free. */
-  readonly callId: (wanted: string) => string
-  /** Tells the owner of the run about something that is no failure but should not go unnoticed. */
-  readonly report: (problem: string) => void
-  /**
-   * Runs another agent as part of this one, in a subagent span of its own. One that waits for an answer it did not get
-   * is not run: its questions come back at once.
-   */
-  readonly delegate: (agent: Agent, options: DelegateOptions) => AsyncGenerator<AgentEvent, Control>
+  readonly openInterruptsAt: (address?: string) => Suspension | undefined
+  /** A scope below this agent that may raise interrupts, a tool call for example. `address` must begin with this agent's. */
+  readonly interruptScope: (address: string, defaults: InterruptDefaults) => InterruptScope
+}
+
+/** What the owner of the run provides. One object for all agents of a run. */
+export interface RunServices {
   readonly newId: IdSource
   readonly clock: Clock
-  /** How long what is stopped may take to clean up, in milliseconds. */
+  /** A tool call id that no other call of the thread has: the wanted one if it is free. */
+  readonly callId: (wanted: string) => string
+  readonly addUsage: (usage: TokenUsage) => void
+  /** Reports a problem that is no failure but should not go unnoticed. */
+  readonly report: (problem: string) => void
+  /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
+  readonly shouldStop: (at: SafePoint) => boolean
+  /** How long stopped work may take to clean up, in milliseconds. */
   readonly graceMs: number
-  /** How long a tool may take that says nothing of its own, in milliseconds. */
+  /** How long a tool call may take unless the tool sets its own limit, in milliseconds. */
   readonly toolTimeoutMs: number | undefined
-  /** The trace this agent's work is part of. Start spans with it. */
-  readonly trace: TraceContext
-  /** For agents with `hasNativeEvents`: shown every event of their runtime. */
+  /** Hooks on the events of a runtime, for agents with `hasNativeEvents`. */
   readonly native: NativeEvents | undefined
 }
 

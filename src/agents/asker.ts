@@ -2,34 +2,34 @@ import type { Interrupt } from '@ag-ui/core'
 import { MillraceError } from '../core/errors.js'
 import { stableHash } from '../core/hash.js'
 import type { Control, Interrupted } from './agent.js'
-import type { Frames, Point } from './checkpoint.js'
+import type { Frames, OpenInterrupt } from './checkpoint.js'
 import type { Answer, Interrupting, InterruptRequest } from './interrupt.js'
-import { askerKey, type Paused, type Resumption } from './resumption.js'
+import { interruptScopeKey, type Suspension, type Resumption } from './resumption.js'
 import { checkAgainst, toJsonSchema } from './schema.js'
 
 /**
  * Thrown by `ctx.interrupt` to leave the asker. Not a failure: it carries the open questions to the run. Whoever
  * catches it must throw it on; one that is swallowed all the same is noticed when the asker returns.
  */
-export class InterruptSignal extends Error implements Paused {
+export class InterruptSignal extends Error implements Suspension {
   override readonly name = 'InterruptSignal'
-  readonly points: readonly Point[]
+  readonly openInterrupts: readonly OpenInterrupt[]
   readonly frames: Frames
 
-  constructor(points: readonly Point[], frames: Frames) {
+  constructor(points: readonly OpenInterrupt[], frames: Frames) {
     super('The run stops to ask a person. Do not catch this: the asker runs again when the answer is there.')
-    this.points = points
+    this.openInterrupts = points
     this.frames = frames
   }
 }
 
-interface AskerFrame {
+interface InterruptScopeFrame {
   /** The answers to this asker's questions so far, in the order they were asked; null where there is none yet. */
   readonly answers: readonly (Answer | null)[]
   readonly state: unknown
 }
 
-export interface AskerOptions {
+export interface InterruptScopeOptions {
   readonly address: string
   readonly resumption: Resumption
   /** What a question of this asker says unless the request says otherwise. */
@@ -38,32 +38,32 @@ export interface AskerOptions {
 
 export type InterruptDefaults = Pick<Interrupt, 'reason' | 'toolCallId' | 'subagentRunId'>
 
-export interface Asker extends Interrupting {
+export interface InterruptScope extends Interrupting {
   /** All that waits for an answer, also when the asker swallowed the signal. */
-  open(): Paused | undefined
+  open(): Suspension | undefined
   /** Adds questions of those below this asker. */
-  note(paused: Paused): void
+  note(paused: Suspension): void
 }
 
 /** One who may ask: a tool call or an agent. Questions are numbered by their order. */
-export function createAsker(options: AskerOptions): Asker {
+export function createInterruptScope(options: InterruptScopeOptions): InterruptScope {
   return new Questions(options)
 }
 
 // A class, and what is only for those who ask made when they do: every run has one, and most never ask.
-class Questions implements Asker {
+class Questions implements InterruptScope {
   readonly resumed: { readonly state: unknown } | undefined
-  readonly #options: AskerOptions
+  readonly #options: InterruptScopeOptions
   #answers: readonly (Answer | null)[]
-  #points: Map<string, Point> | undefined
+  #points: Map<string, OpenInterrupt> | undefined
   #framesBelow: Frames | undefined
   #state: unknown
   #asked = 0
 
-  constructor(options: AskerOptions) {
+  constructor(options: InterruptScopeOptions) {
     const { frames } = options.resumption
-    const key = askerKey(options.address)
-    const saved = frames.get(key) as AskerFrame | undefined
+    const key = interruptScopeKey(options.address)
+    const saved = frames.get(key) as InterruptScopeFrame | undefined
     frames.delete(key)
     this.#options = options
     this.#answers = saved?.answers ?? none
@@ -71,12 +71,12 @@ class Questions implements Asker {
     this.resumed = saved && { state: saved.state }
   }
 
-  open(): Paused | undefined {
+  open(): Suspension | undefined {
     return this.#points && this.#paused(this.#points)
   }
 
-  note(below: Paused): void {
-    for (const point of below.points) this.#add(point)
+  note(below: Suspension): void {
+    for (const point of below.openInterrupts) this.#add(point)
     this.#framesBelow = { ...this.#framesBelow, ...below.frames }
   }
 
@@ -94,20 +94,20 @@ class Questions implements Asker {
     }
     const open = this.#add({ interrupt: describe(request, { ...defaults, id }), address })
     this.#state = request.state ?? null
-    const { points, frames } = this.#paused(open)
-    throw new InterruptSignal(points, frames)
+    const { openInterrupts, frames } = this.#paused(open)
+    throw new InterruptSignal(openInterrupts, frames)
   }
 
-  #add(point: Point): Map<string, Point> {
-    return (this.#points ??= new Map<string, Point>()).set(point.interrupt.id, point)
+  #add(point: OpenInterrupt): Map<string, OpenInterrupt> {
+    return (this.#points ??= new Map<string, OpenInterrupt>()).set(point.interrupt.id, point)
   }
 
-  #paused(points: ReadonlyMap<string, Point>): Paused {
+  #paused(points: ReadonlyMap<string, OpenInterrupt>): Suspension {
     const answers = Array.from(this.#answers, (answer) => answer ?? null)
-    const frame: AskerFrame = { answers, state: this.#state }
+    const frame: InterruptScopeFrame = { answers, state: this.#state }
     return {
-      points: [...points.values()],
-      frames: { ...this.#framesBelow, [askerKey(this.#options.address)]: frame },
+      openInterrupts: [...points.values()],
+      frames: { ...this.#framesBelow, [interruptScopeKey(this.#options.address)]: frame },
     }
   }
 }
@@ -121,7 +121,10 @@ export type WorkEnd<R> = { readonly value: R } | { readonly error: unknown }
  * What the end of an asker's work means. An interrupt it threw is turned into the control it stands for, and one it
  * swallowed is brought back: work after an unanswered question does not count. Any other error is thrown on.
  */
-export function afterWork<R extends Control | undefined>(asker: Asker, end: WorkEnd<R>): R | Interrupted {
+export function afterWork<R extends Control | undefined>(
+  asker: InterruptScope,
+  end: WorkEnd<R>,
+): R | Interrupted {
   if ('value' in end && end.value?.type === 'interrupted') asker.note(end.value)
   if ('error' in end && end.error instanceof InterruptSignal) asker.note(end.error)
   const open = asker.open()

@@ -73,7 +73,7 @@ describe('a checkpoint', () => {
       messages: [{ role: 'assistant', content: 'Let me.', toolCalls: [{ id: 'c1' }] }],
       state: {},
       values: {},
-      points: [{ interrupt: { id: idOf(played), toolCallId: 'c1' } }],
+      openInterrupts: [{ interrupt: { id: idOf(played), toolCallId: 'c1' } }],
       answered: [],
     })
   })
@@ -196,8 +196,8 @@ describe('a checkpoint that cannot be used', () => {
   })
 
   test('because it is damaged is refused with the place', async () => {
-    expect(await resumeWith((old) => ({ ...old, points: [{ address: 'x' }] }))).toMatchObject(
-      refused(/damaged at points\.0\.interrupt/),
+    expect(await resumeWith((old) => ({ ...old, openInterrupts: [{ address: 'x' }] }))).toMatchObject(
+      refused(/damaged at openInterrupts\.0\.interrupt/),
     )
   })
 
@@ -255,7 +255,7 @@ describe('an old checkpoint', () => {
     messages: [],
     state: {},
     values: {},
-    points: [],
+    openInterrupts: [],
   }
 
   test('is brought up to date, one version after the other', () => {
@@ -290,7 +290,7 @@ describe('an old checkpoint', () => {
       ],
       state: {},
       values: { guest: 'Ann' },
-      points: [
+      openInterrupts: [
         {
           interrupt: {
             id: 'int-338bc5121b392456',
@@ -317,7 +317,7 @@ describe('an old checkpoint', () => {
       return (await interrupt({ message: 'Book c1?' })).status
     })
     const model = scriptedModel(['Booked.'])
-    const [point] = frozen.points
+    const [point] = frozen.openInterrupts
     const { events, outcome } = await play(
       defineAgent({ name: 'concierge', model, tools: [tool] }),
       { resume: toResume({ [String(point?.interrupt.id)]: 1 }) },
@@ -396,7 +396,7 @@ describe('a store of checkpoints', () => {
       { threadId: 't1', messages, resume: toResume({ [idOf(first)]: 1 }) },
       { checkpoints: store },
     )
-    expect(read('t1')).toMatchObject({ points: [], frames: {}, values: {}, answered: [idOf(first)] })
+    expect(read('t1')).toMatchObject({ openInterrupts: [], frames: {}, values: {}, answered: [idOf(first)] })
     expect(read('t1').messages.at(-1)).toMatchObject({ content: 'Booked.' })
   })
 

@@ -5,11 +5,11 @@ import { MillraceError } from '../core/errors.js'
 import { assertJson } from '../core/json.js'
 import type { Agent } from './agent.js'
 import type { Answer } from './interrupt.js'
-import { withAnswers, type QuestionFrame } from './questions.js'
-import type { Paused } from './resumption.js'
+import { withAnswers, type InterruptFrame } from './questions.js'
+import type { Suspension } from './resumption.js'
 
 /** One open question, and who asked it. */
-export interface Point {
+export interface OpenInterrupt {
   readonly interrupt: Interrupt
   /** The address of the asker. */
   readonly address: string
@@ -30,7 +30,7 @@ export interface Checkpoint {
   readonly state: unknown
   readonly values: Readonly<Record<string, unknown>>
   /** The open questions. None when the run is over, was stopped or waits for the client. */
-  readonly points: readonly Point[]
+  readonly openInterrupts: readonly OpenInterrupt[]
   readonly frames: Frames
   /** Ids of the questions that were answered before: answering one again does nothing. */
   readonly answered: readonly string[]
@@ -46,7 +46,7 @@ const checkpointSchema = z.object({
   messages: z.array(MessageSchema),
   state: z.unknown(),
   values: z.record(z.string(), z.unknown()),
-  points: z.array(z.object({ interrupt: InterruptSchema, address: z.string() })),
+  openInterrupts: z.array(z.object({ interrupt: InterruptSchema, address: z.string() })),
   frames: z.record(z.string(), z.unknown()),
   answered: z.array(z.string()),
   pendingToolCallIds: z.array(z.string()).optional(),
@@ -83,16 +83,16 @@ export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Ch
 
 /** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for what would not survive. */
 export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
-  const { frames, values, state, points, agents } = checkpoint
+  const { frames, values, state, openInterrupts, agents } = checkpoint
   assertJson(frames, 'frames')
   assertJson(values, 'values')
   assertJson(state, 'state')
-  assertJson(points, 'interrupts')
+  assertJson(openInterrupts, 'interrupts')
   assertJson(agents, 'agents')
   return copyOf(checkpoint)
 }
 
-export interface PausedThread extends Paused {
+export interface SuspendedThread extends Suspension {
   readonly threadId: string
   readonly runId: string
   readonly messages: readonly Message[]
@@ -100,7 +100,7 @@ export interface PausedThread extends Paused {
 }
 
 /** A checkpoint of a run that paused elsewhere: what the runtime of the agent remembers of it. */
-export function checkpointOf(agent: Agent, paused: PausedThread): Checkpoint {
+export function checkpointOf(agent: Agent, paused: SuspendedThread): Checkpoint {
   return sealCheckpoint({ ...paused, version: 1, agents: agentTree(agent), values: {}, answered: [] })
 }
 
@@ -114,24 +114,24 @@ export function withoutSettled(
   messages: readonly Message[],
 ): Checkpoint {
   const results = new Set(messages.map((one) => (one.role === 'tool' ? one.toolCallId : undefined)))
-  const isSettled = ({ interrupt: { id, toolCallId } }: Point): boolean =>
+  const isSettled = ({ interrupt: { id, toolCallId } }: OpenInterrupt): boolean =>
     toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
-  const settled = checkpoint.points.filter(isSettled)
+  const settled = checkpoint.openInterrupts.filter(isSettled)
   const given = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
   const frames = settled.flatMap(({ address }) => {
     const frame = checkpoint.frames[address]
-    return isQuestionFrame(frame) ? [[address, withAnswers(frame, given)] as const] : []
+    return isInterruptFrame(frame) ? [[address, withAnswers(frame, given)] as const] : []
   })
   return {
     ...checkpoint,
-    points: checkpoint.points.filter((point) => !isSettled(point)),
+    openInterrupts: checkpoint.openInterrupts.filter((point) => !isSettled(point)),
     frames: { ...checkpoint.frames, ...Object.fromEntries(frames) },
     answered: [...checkpoint.answered, ...given.keys()],
   }
 }
 
-function isQuestionFrame(frame: unknown): frame is QuestionFrame {
-  return isObject(frame) && Array.isArray(frame.questions) && isObject(frame.answers)
+function isInterruptFrame(frame: unknown): frame is InterruptFrame {
+  return isObject(frame) && Array.isArray(frame.interrupts) && isObject(frame.answers)
 }
 
 function copyOf(checkpoint: Checkpoint): Checkpoint {

@@ -35,14 +35,14 @@ const asking = (name: string, log: string[] = []): Agent =>
   agentOf(name, async function* (ctx) {
     log.push(name)
     const answer = await ctx.interrupt({ message: `${name}?`, state: { by: name } })
-    yield* says(ctx.newId('message'), `${name} heard ${JSON.stringify(answer)}`)
+    yield* says(ctx.services.newId('message'), `${name} heard ${JSON.stringify(answer)}`)
     return { type: 'done', result: name }
   })
 
 const talking = (name: string): Agent =>
   agentOf(name, async function* (ctx) {
     await Promise.resolve()
-    yield* says(ctx.newId('message'), `${name} talks`)
+    yield* says(ctx.services.newId('message'), `${name} talks`)
     return { type: 'done', result: name }
   })
 
@@ -52,7 +52,7 @@ describe('an agent written by hand', () => {
     const agent = agentOf('hand', async function* (ctx) {
       seen.push(ctx.resumed)
       const answer = await ctx.interrupt({ message: 'Go on?', state: { step: 1 } })
-      yield* says(ctx.newId('message'), JSON.stringify(answer))
+      yield* says(ctx.services.newId('message'), JSON.stringify(answer))
       return { type: 'done', result: answer }
     })
     const client = createClient(agent)
@@ -70,16 +70,16 @@ describe('an agent written by hand', () => {
   test('goes on from the frame it saved, once', async () => {
     const log: string[] = []
     const agent = agentOf('hand', async function* (ctx) {
-      const frame = ctx.takeFrame() as { step: number } | undefined
-      expect(ctx.takeFrame()).toBeUndefined()
+      const frame = ctx.resume.takeFrame() as { step: number } | undefined
+      expect(ctx.resume.takeFrame()).toBeUndefined()
       if (frame === undefined) {
         log.push('step 1')
-        yield* says(ctx.newId('message'), 'First half.')
+        yield* says(ctx.services.newId('message'), 'First half.')
       }
       log.push('step 2')
       const inner = yield* ctx.delegate(asking('inner'), { segment: 'inner', messages: [] })
       if (inner.type !== 'interrupted') return inner
-      return { ...inner, frames: { ...inner.frames, [ctx.address]: { step: 1 } } }
+      return { ...inner, frames: { ...inner.frames, [ctx.span.address]: { step: 1 } } }
     })
     const client = createClient(agent)
     const first = await client.say('Hi.')
@@ -99,7 +99,7 @@ describe('an agent written by hand', () => {
   ])('asks all the same when it catches the interrupt and %s', async (_how, react) => {
     const agent = agentOf('hand', async function* (ctx) {
       await ctx.interrupt({ message: 'Sure?' }).catch(react)
-      yield* says(ctx.newId('message'), 'Done.')
+      yield* says(ctx.services.newId('message'), 'Done.')
       return { type: 'done' }
     })
     const client = createClient(agent)
@@ -161,9 +161,9 @@ describe('an agent written by hand', () => {
     const problems: string[] = []
     const agent = agentOf('hand', async function* (ctx) {
       yield* []
-      ctx.addUsage({ provider: 'p', model: 'm', inputTokens: 2 })
-      ctx.addUsage({ provider: 'p', model: 'm', inputTokens: 3 })
-      ctx.report('odd')
+      ctx.services.addUsage({ provider: 'p', model: 'm', inputTokens: 2 })
+      ctx.services.addUsage({ provider: 'p', model: 'm', inputTokens: 3 })
+      ctx.services.report('odd')
       return await Promise.resolve({ type: 'done' })
     })
     const { outcome } = await play(agent, 'Hi.', { onProblem: (problem) => problems.push(problem) })
@@ -174,7 +174,7 @@ describe('an agent written by hand', () => {
   test('gets call ids that nobody in the thread uses', async () => {
     const agent = agentOf('hand', async function* (ctx) {
       yield* []
-      const ids = ['c1', 'c2', 'c2', ''].map((wanted) => ctx.callId(wanted))
+      const ids = ['c1', 'c2', 'c2', ''].map((wanted) => ctx.services.callId(wanted))
       return await Promise.resolve({ type: 'done', result: ids })
     })
     const taken = { id: 'c1', type: 'function', function: { name: 'x', arguments: '{}' } } as const
@@ -193,7 +193,7 @@ describe('an agent that runs others', () => {
   test('shows each in a span of its own, also one in another', async () => {
     const middle = agentOf('middle', async function* (ctx) {
       yield* ctx.delegate(talking('leaf'), { segment: '1', messages: [] })
-      yield* says(ctx.newId('message'), 'middle talks')
+      yield* says(ctx.services.newId('message'), 'middle talks')
       return { type: 'done' }
     })
     const root = agentOf('root', async function* (ctx) {
@@ -261,7 +261,11 @@ describe('an agent that runs others', () => {
         (agent) => (signal: AbortSignal) =>
           ctx.delegate(agent, { segment: agent.name, messages: [], signal }),
       )
-      const source = merge(lanes, { signal: ctx.signal, clock: ctx.clock, onStrayError: () => undefined })
+      const source = merge(lanes, {
+        signal: ctx.signal,
+        clock: ctx.services.clock,
+        onStrayError: () => undefined,
+      })
       for (;;) {
         const step = await source.next()
         if (step.done !== true) {
@@ -272,7 +276,7 @@ describe('an agent that runs others', () => {
         if (open.length === 0) return { type: 'done' }
         return {
           type: 'interrupted',
-          points: open.flatMap(({ points }) => points),
+          openInterrupts: open.flatMap(({ openInterrupts }) => openInterrupts),
           frames: Object.assign({}, ...open.map(({ frames }) => frames)) as Record<string, unknown>,
         }
       }
@@ -288,9 +292,9 @@ describe('an agent that runs others', () => {
 
   test('gives them its client tools, unless they answer a call', async () => {
     const seen: unknown[] = []
-    const leaf = agentOf('leaf', async function* ({ clientTools }) {
+    const leaf = agentOf('leaf', async function* ({ client }) {
       yield* []
-      seen.push(clientTools.length)
+      seen.push(client.tools.length)
       return await Promise.resolve({ type: 'done' })
     })
     const root = agentOf('root', async function* (ctx) {

@@ -1,12 +1,10 @@
-import type { Context, Message, TokenUsage, Tool as ToolInfo } from '@ag-ui/core'
+import type { Context, Message, Tool as ToolInfo } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
-import type { Clock } from '../core/clock.js'
-import type { IdSource } from '../core/ids.js'
-import type { Agent, Identity, NativeEvents, RunContext, SafePoint, TransferTarget } from './agent.js'
-import { createAsker, type Asker } from './asker.js'
+import type { Agent, Identity, RunContext, RunServices, TransferTarget } from './agent.js'
+import { createInterruptScope, type InterruptScope } from './asker.js'
 import { delegate } from './delegate.js'
 import { readHistory, type HistoryScope } from './history/view.js'
-import { waitingAt, type Resumption } from './resumption.js'
+import { openInterruptsAt, type Resumption } from './resumption.js'
 import type { SharedState } from './shared-state.js'
 
 /** What all contexts of one run share. */
@@ -25,15 +23,7 @@ export interface RunScope {
   readonly shown?: () => readonly Message[]
   /** Where the agents at work stand, by address. */
   readonly frames: Map<string, () => unknown>
-  readonly newId: IdSource
-  readonly clock: Clock
-  readonly graceMs: number
-  readonly toolTimeoutMs: number | undefined
-  readonly shouldStop: (at: SafePoint) => boolean
-  readonly addUsage: (usage: TokenUsage) => void
-  readonly callId: (wanted: string) => string
-  readonly report: (problem: string) => void
-  readonly native: NativeEvents | undefined
+  readonly services: RunServices
 }
 
 /** Where an agent stands in a run. */
@@ -53,57 +43,48 @@ export interface Place {
 /** A context and what the run needs to know of it. */
 export interface AgentPlace {
   readonly ctx: RunContext
-  readonly asker: Asker
+  readonly asker: InterruptScope
 }
 
 export function createPlace(scope: RunScope, place: Place): AgentPlace {
   const { address, subagentRunId } = place
   const { resumption } = scope
   const tag = subagentRunId === undefined ? {} : { subagentRunId }
-  const asker = createAsker({ address, resumption, defaults: { reason: 'input_required', ...tag } })
+  const asker = createInterruptScope({ address, resumption, defaults: { reason: 'input_required', ...tag } })
   const members: Omit<RunContext, 'state'> & { readonly [shared]: SharedState } = {
     [shared]: scope.state,
     app: scope.identity.app,
     user: scope.identity.user,
     threadId: scope.threadId,
     runId: scope.runId,
-    originRunId: scope.resumption.originRunId,
-    address,
-    subagentRunId,
     signal: place.signal,
     messages: place.messages,
     history: (rewrite) => readHistory(scope.held(), place, rewrite),
-    transferTargets: place.transferTargets,
-    clientTools: place.clientTools,
-    context: scope.context,
-    forwardedProps: scope.forwardedProps,
     values: scope.values,
     setState: (next) => scope.state.set(next),
     interrupt: asker.interrupt,
     resumed: asker.resumed,
-    answers: resumption.answers,
-    takeFrame() {
-      const frame = resumption.frames.get(address)
-      resumption.frames.delete(address)
-      return frame
-    },
-    keepFrame(frame) {
-      if (frame) scope.frames.set(address, frame)
-      else scope.frames.delete(address)
-    },
-    waitingAt: (at = address) => waitingAt(resumption, at),
-    asker: (at, defaults) => createAsker({ address: at, resumption, defaults: { ...defaults, ...tag } }),
-    shouldStop: scope.shouldStop,
-    addUsage: scope.addUsage,
-    callId: scope.callId,
-    report: scope.report,
     delegate: (agent, options) => delegate({ scope, place, agent, options }, createPlace),
-    newId: scope.newId,
-    clock: scope.clock,
-    graceMs: scope.graceMs,
-    toolTimeoutMs: scope.toolTimeoutMs,
-    trace: place.trace,
-    native: scope.native,
+    transferTargets: place.transferTargets,
+    client: { tools: place.clientTools, context: scope.context, forwardedProps: scope.forwardedProps },
+    span: { address, subagentRunId, trace: place.trace },
+    resume: {
+      originRunId: resumption.originRunId,
+      answers: resumption.answers,
+      takeFrame() {
+        const frame = resumption.frames.get(address)
+        resumption.frames.delete(address)
+        return frame
+      },
+      keepFrame(frame) {
+        if (frame) scope.frames.set(address, frame)
+        else scope.frames.delete(address)
+      },
+      openInterruptsAt: (at = address) => openInterruptsAt(resumption, at),
+      interruptScope: (at, defaults) =>
+        createInterruptScope({ address: at, resumption, defaults: { ...defaults, ...tag } }),
+    },
+    services: scope.services,
   }
   const ctx = Object.defineProperty(members, 'state', liveState) as typeof members & {
     readonly state: unknown

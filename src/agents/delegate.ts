@@ -9,7 +9,7 @@ import type { CallRecord } from './history/call-record.js'
 import { markEvents } from './history/mark.js'
 import { readHistory, type HistoryScope } from './history/view.js'
 import { endKey, forget, openRecord, spanId, takeEnd } from './kept-frames.js'
-import { waitingAt } from './resumption.js'
+import { openInterruptsAt } from './resumption.js'
 import { agentSpan } from './tracing.js'
 
 export interface Delegation {
@@ -31,7 +31,7 @@ export async function* delegate(
   const { segment, toolCallId, isLane = false, isSelf = false } = options
   const isCall = toolCallId !== undefined
   const address = addressBelow(place.address, { segment, name: agent.name, isCall, isLane })
-  const waiting = waitingAt(around.resumption, address)
+  const waiting = openInterruptsAt(around.resumption, address)
   if (waiting) return { type: 'interrupted', ...waiting }
   const over = takeEnd(around, address)
   if (over) return over
@@ -115,7 +115,7 @@ function answered(control: Control, record: CallRecord | undefined): Control {
 
 function suspension(control: Control) {
   if (control.type !== 'interrupted') return {}
-  const interruptIds = control.points.map(({ interrupt }) => interrupt.id)
+  const interruptIds = control.openInterrupts.map(({ interrupt }) => interrupt.id)
   return { outcome: { type: 'suspended' as const, interruptIds } }
 }
 
@@ -128,7 +128,7 @@ function runInPlace(
   let source: AsyncGenerator<AgentEvent, Control> | undefined
   const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => {
     const value = afterWork(asker, how)
-    if (isOver(value)) forget(scope, ctx.address)
+    if (isOver(value)) forget(scope, ctx.span.address)
     return { done: true, value }
   }
   // Not a generator around the agent's: that would cost every event several turns of the microtask queue.

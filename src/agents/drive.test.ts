@@ -80,7 +80,7 @@ it('ends as a failure when what an agent says of its usage cannot be added up', 
     description: 'Written by hand.',
     async *run(ctx) {
       yield { type: 'TEXT_MESSAGE_CHUNK', messageId: 'm1', delta: 'Hello.' }
-      ctx.addUsage(null as never)
+      ctx.services.addUsage(null as never)
       return await Promise.resolve({ type: 'done' })
     },
   }

@@ -64,7 +64,7 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
   const before = plan.type === 'continue' ? checkpoint?.values : undefined
   const scope = scopeOf(run, plan.resumption, before)
   run.scope = scope
-  run.isAnswering = plan.resumption.points.length > 0
+  run.isAnswering = plan.resumption.openInterrupts.length > 0
   const { ctx, asker } = placeOf(run, scope)
   // The agent starts when RUN_STARTED is out.
   if (run.outbox.room) await run.outbox.room
@@ -119,7 +119,7 @@ const controlTypes: ReadonlySet<unknown> = new Set(Object.keys(types))
 function checked({ name }: Agent, given: Control): Control {
   const control: unknown = given
   const isKnown = isRecord(control) && controlTypes.has(control.type)
-  if (isKnown && (given.type !== 'interrupted' || Array.isArray(given.points))) return given
+  if (isKnown && (given.type !== 'interrupted' || Array.isArray(given.openInterrupts))) return given
   const message = `Agent '${name}' returned what is no Control. Return { type: 'done' }, for example.`
   throw new MillraceError('INVALID_AGENT', message)
 }
@@ -179,15 +179,17 @@ function scopeOf(
     resumption,
     held: () => stream.held.messages,
     frames: new Map(),
-    newId: options.newId,
-    clock: options.clock,
-    graceMs: options.graceMs,
-    toolTimeoutMs: options.toolTimeoutMs,
-    shouldStop,
-    addUsage: (one) => usage.push(one),
-    callId: createCallIds(messages, options.newId),
-    report: options.onProblem,
-    native: options.native,
+    services: {
+      newId: options.newId,
+      clock: options.clock,
+      callId: createCallIds(messages, options.newId),
+      addUsage: (one) => usage.push(one),
+      report: options.onProblem,
+      shouldStop,
+      graceMs: options.graceMs,
+      toolTimeoutMs: options.toolTimeoutMs,
+      native: options.native,
+    },
   }
 }
 

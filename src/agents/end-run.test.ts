@@ -5,7 +5,7 @@ import type { Agent } from './agent.js'
 import { defineAgent } from './chat/chat-agent.js'
 import type { Checkpoint } from './checkpoint.js'
 import { defineTool } from './define-tool.js'
-import { asking, isAnswered, withAnswers, type QuestionFrame } from './questions.js'
+import { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './questions.js'
 import { run, type Outcome } from './run.js'
 
 const call = (id: string) => ({ toolCall: { id, name: 'mail', args: {} } })
@@ -71,7 +71,7 @@ describe('a question whose call has its result when the run breaks off', () => {
     const outcome = await answeredAndStopped(agent, first.outcome, seen)
     expect(outcome.type).toBe(type)
     const checkpoint = checkpointOf(outcome)
-    expect(checkpoint).toMatchObject({ points: [], answered: [idOf(first)] })
+    expect(checkpoint).toMatchObject({ openInterrupts: [], answered: [idOf(first)] })
     const next = await play(agent, { threadId, messages: [...outcome.messages, again] }, { checkpoint })
     expect(next.outcome).toMatchObject({ type: 'completed', text: 'Hello.' })
     expect(sent).toEqual(['c1'])
@@ -84,13 +84,13 @@ describe('a question whose call has its result when the run breaks off', () => {
     const [one, two] = interruptsOf(first)
     const outcome = await answeredAndStopped(agent, first.outcome, 'TOOL_CALL_RESULT')
     const checkpoint = checkpointOf(outcome)
-    expect(checkpoint).toMatchObject({ points: [{ interrupt: two }], answered: [one?.id] })
+    expect(checkpoint).toMatchObject({ openInterrupts: [{ interrupt: two }], answered: [one?.id] })
     expect(sent).toEqual(['c1'])
     // The first answer comes once more, and does nothing.
     const resume = toResume({ [one?.id ?? '']: 'no', [two?.id ?? '']: 'yes' })
     const running = run(agent, { threadId, resume }, { checkpoint })
     setTimeout(() => running.cancel(), 20)
-    expect(await running.result).toMatchObject({ type: 'cancelled', checkpoint: { points: [{}] } })
+    expect(await running.result).toMatchObject({ type: 'cancelled', checkpoint: { openInterrupts: [{}] } })
     expect(sent).toEqual(['c1'])
   })
 })
@@ -107,13 +107,13 @@ describe('an agent that asks for several calls at once', () => {
       description: '',
       async *run(ctx) {
         await Promise.resolve()
-        const saved = ctx.takeFrame() as QuestionFrame | undefined
-        const frame = saved ? withAnswers(saved, ctx.answers) : { questions, answers: {} }
+        const saved = ctx.resume.takeFrame() as InterruptFrame | undefined
+        const frame = saved ? withAnswers(saved, ctx.resume.answers) : { interrupts: questions, answers: {} }
         for (const toolCallId of saved ? [] : ['c1', 'c2']) {
           yield { type: 'TOOL_CALL_START', toolCallId, toolCallName: 'mail' }
           yield { type: 'TOOL_CALL_END', toolCallId }
         }
-        if (!isAnswered(frame)) return asking(ctx.address, frame)
+        if (!isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
         heard.push(frame.answers)
         if (heard.length > 1) return { type: 'done' }
         yield { type: 'TOOL_CALL_RESULT', messageId: 'r1', toolCallId: 'c1', content: 'sent' }
@@ -132,7 +132,7 @@ describe('an agent that asks for several calls at once', () => {
     expect(resultsIn(second.events)).toEqual(['c1: sent'])
     const checkpoint = checkpointOf(second.outcome)
     expect(checkpoint).toMatchObject({
-      points: [{ interrupt: { id: 'ask c2' } }],
+      openInterrupts: [{ interrupt: { id: 'ask c2' } }],
       answered: ['ask c1'],
     })
     const third = await play(agent, { resume: toResume({ 'ask c2': 3 }) }, { checkpoint })
@@ -148,11 +148,14 @@ test('a question that is asked again by itself can be answered again', async () 
     // eslint-disable-next-line require-yield -- It only asks.
     async *run(ctx) {
       await Promise.resolve()
-      return asking(ctx.address, { questions: [{ interrupt: { id: 'same', reason: 'why' } }], answers: {} })
+      return interruptedBy(ctx.span.address, {
+        interrupts: [{ interrupt: { id: 'same', reason: 'why' } }],
+        answers: {},
+      })
     },
   }
   const first = await play(agent, 'Go.')
   const resume = toResume({ same: 1 })
   const second = await play(agent, { resume }, { checkpoint: checkpointOf(first.outcome) })
-  expect(checkpointOf(second.outcome)).toMatchObject({ points: [{}], answered: [] })
+  expect(checkpointOf(second.outcome)).toMatchObject({ openInterrupts: [{}], answered: [] })
 })

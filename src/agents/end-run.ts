@@ -4,24 +4,32 @@ import { soFar, type ActiveRun } from './active-run.js'
 import type { Control } from './agent.js'
 import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint, type Frames } from './checkpoint.js'
 import type { RunScope } from './context.js'
-import type { Paused } from './resumption.js'
+import type { Suspension } from './resumption.js'
 import type { Outcome } from './run.js'
 
 /** Saved first, announced then: a question that a client has seen can always be answered. */
-export async function pause(run: ActiveRun, scope: RunScope, { points, frames }: Paused): Promise<Outcome> {
+export async function pause(
+  run: ActiveRun,
+  scope: RunScope,
+  { openInterrupts, frames }: Suspension,
+): Promise<Outcome> {
   const { answers } = scope.resumption
   // What is asked again, by a runtime that has not taken note of the answer, can be answered again.
-  const open = new Set(points.map(({ interrupt }) => interrupt.id))
+  const open = new Set(openInterrupts.map(({ interrupt }) => interrupt.id))
   const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()].filter((id) => !open.has(id))
-  const checkpoint = standstill(run, scope, { points, frames: { ...framesOf(scope), ...frames }, answered })
+  const checkpoint = standstill(run, scope, {
+    openInterrupts,
+    frames: { ...framesOf(scope), ...frames },
+    answered,
+  })
   await run.options.checkpoints?.save(run.input.threadId, checkpoint)
   return ask(run, checkpoint)
 }
 
-type Standing = Pick<Checkpoint, 'points' | 'frames' | 'answered' | 'pendingToolCallIds'>
+type Standing = Pick<Checkpoint, 'openInterrupts' | 'frames' | 'answered' | 'pendingToolCallIds'>
 
 function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standing: Standing): Checkpoint {
-  const { points, frames, answered, pendingToolCallIds } = standing
+  const { openInterrupts, frames, answered, pendingToolCallIds } = standing
   return sealCheckpoint({
     version: 1,
     threadId: input.threadId,
@@ -30,7 +38,7 @@ function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standi
     messages: stream.held.messages,
     state: stream.held.state,
     values: Object.fromEntries(scope.values),
-    points,
+    openInterrupts,
     frames,
     answered,
     ...(pendingToolCallIds === undefined ? {} : { pendingToolCallIds }),
@@ -45,7 +53,7 @@ function framesOf({ frames, resumption }: RunScope): Frames {
 
 /** Ends the run with the questions of a checkpoint. */
 export function ask(run: ActiveRun, checkpoint: Checkpoint): Outcome {
-  const interrupts = checkpoint.points.map(({ interrupt }) => interrupt)
+  const interrupts = checkpoint.openInterrupts.map(({ interrupt }) => interrupt)
   run.stream.finish({ type: 'interrupt', interrupts, usage: soFar(run).usage })
   return { type: 'interrupted', interrupts, checkpoint, ...soFar(run) }
 }
@@ -75,7 +83,7 @@ async function saveProgress(
   const frames = scope && pendingToolCallIds.length > 0 ? framesOf(scope) : {}
   if (!scope || isEmpty(frames)) return saveEnd(run)
   const answered = [...answeredBefore(before), ...scope.resumption.answers.keys()]
-  const standing = { points: [], frames, answered, pendingToolCallIds }
+  const standing = { openInterrupts: [], frames, answered, pendingToolCallIds }
   const checkpoint = standstill(run, scope, standing)
   await run.options.checkpoints?.save(run.input.threadId, checkpoint)
   return checkpoint
@@ -90,12 +98,12 @@ async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promi
   const { messages, state } = stream.held
   const { pendingToolCallIds: _answered, ...rest } = checkpoint
   const answered = answeredBefore(checkpoint)
-  const over = { ...rest, messages, state, values: {}, points: [], frames: {}, answered }
+  const over = { ...rest, messages, state, values: {}, openInterrupts: [], frames: {}, answered }
   await options.checkpoints?.save(input.threadId, over)
 }
 
-function isWaiting({ points, frames }: Checkpoint): boolean {
-  return points.length > 0 || !isEmpty(frames)
+function isWaiting({ openInterrupts, frames }: Checkpoint): boolean {
+  return openInterrupts.length > 0 || !isEmpty(frames)
 }
 
 function isEmpty(frames: Frames): boolean {
@@ -104,7 +112,7 @@ function isEmpty(frames: Frames): boolean {
 
 function answeredBefore(checkpoint: Checkpoint | undefined): string[] {
   if (!checkpoint) return []
-  return [...checkpoint.answered, ...checkpoint.points.map(({ interrupt }) => interrupt.id)]
+  return [...checkpoint.answered, ...checkpoint.openInterrupts.map(({ interrupt }) => interrupt.id)]
 }
 
 /** What the user has seen stays in the conversation, marked as cut off. */
@@ -157,5 +165,5 @@ function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined
     return standstill(run, scope, withoutSettled(kept, scope.resumption.answers, stream.held.messages))
   }
   if (!isStopped || isEmpty(frames)) return undefined
-  return standstill(run, scope, { points: [], frames, answered: checkpoint?.answered ?? [] })
+  return standstill(run, scope, { openInterrupts: [], frames, answered: checkpoint?.answered ?? [] })
 }

@@ -15,7 +15,13 @@ export { agentTool, type AgentToolOptions } from './agent-tool.js'
 export { InterruptSignal } from './asker.js'
 export { breakTool } from './break-tool.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
-export { checkpointOf, type Checkpoint, type Frames, type PausedThread, type Point } from './checkpoint.js'
+export {
+  checkpointOf,
+  type Checkpoint,
+  type Frames,
+  type SuspendedThread,
+  type OpenInterrupt,
+} from './checkpoint.js'
 export { rootAddress } from './context.js'
 export { createEventSink, type EventSink } from './event-sink.js'
 export { defineTool } from './define-tool.js'
@@ -56,7 +62,7 @@ export { offloadResults, type OffloadResultsOptions } from './middlewares/offloa
 export { repairToolCalls, type RepairToolCallsOptions } from './middlewares/repair-tool-calls.js'
 export type { ResultStore } from './middlewares/result-store.js'
 export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/summarize.js'
-export { asking, isAnswered, withAnswers, type QuestionFrame } from './questions.js'
+export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './questions.js'
 export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
 export { withRetry, type WithRetryOptions } from './with-retry.js'
 export { transferAfter } from './transfer/transfer-after.js'
@@ -71,7 +77,7 @@ export {
 } from './turn-loop/turn-loop.js'
 export type { Pushed } from './turn-loop/pushed.js'
 export type { SavedTurnLoop } from './turn-loop/saved.js'
-export { unknownQuestion } from './unknown-question.js'
+export { unknownInterrupt } from './unknown-question.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

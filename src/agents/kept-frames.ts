@@ -34,7 +34,7 @@ export function openRecord(scope: RunScope, address: string): CallRecord {
   const before = withoutLost(kept, (scope.shown ?? scope.held)())
   resumption.frames.delete(wordsKey(address))
   // Their ids are taken: the conversation of the run, which says so of all others, may not have them.
-  for (const { id } of before.flatMap(callsIn)) scope.callId(id)
+  for (const { id } of before.flatMap(callsIn)) scope.services.callId(id)
   const record = createCallRecord({ name: nameAt(address), subagentRunId: spanId(scope, address), before })
   frames.set(wordsKey(address), () => record.close())
   return record

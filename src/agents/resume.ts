@@ -5,7 +5,7 @@ import { assertSameAgents, type Checkpoint } from './checkpoint.js'
 import type { Answer } from './interrupt.js'
 import type { Resumption } from './resumption.js'
 import { checkAgainst } from './schema.js'
-import { unknownQuestion } from './unknown-question.js'
+import { unknownInterrupt } from './unknown-question.js'
 
 /** What a run has to do, given what was saved and what was answered. */
 export type ResumePlan =
@@ -26,7 +26,7 @@ export interface ResumeOptions {
 }
 
 /** Nothing to go on from. Shared by all runs that start afresh: frames are only ever taken out. */
-const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), points: [], frames: new Map() }
+const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), openInterrupts: [], frames: new Map() }
 
 /** Throws INVALID_RESUME for answers that fit no open question, INVALID_CHECKPOINT when the agents have changed. */
 export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
@@ -37,13 +37,13 @@ export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
     return !isRepeated
   })
   assertKnown(fresh, checkpoint)
-  if (!checkpoint || (checkpoint.points.length === 0 && resume.length === 0)) {
+  if (!checkpoint || (checkpoint.openInterrupts.length === 0 && resume.length === 0)) {
     if (checkpoint && goesOn(checkpoint, messages) && isKnown(agent, { checkpoint, onProblem }))
       return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
-    const { answers, points, frames } = afresh
-    return { type: 'start', resumption: { originRunId: runId, answers, points, frames } }
+    const { answers, openInterrupts, frames } = afresh
+    return { type: 'start', resumption: { originRunId: runId, answers, openInterrupts, frames } }
   }
-  if (checkpoint.points.length === 0) {
+  if (checkpoint.openInterrupts.length === 0) {
     // A run that broke off after it had its answers: who gives them again wants it to go on.
     if (!brokeOff(checkpoint) || !isKnown(agent, { checkpoint, onProblem })) return { type: 'nothing' }
     return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
@@ -54,10 +54,10 @@ export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
 }
 
 function resumptionOf(
-  { runId, points, frames }: Checkpoint,
+  { runId, openInterrupts, frames }: Checkpoint,
   answers: ReadonlyMap<string, Answer>,
 ): Resumption {
-  return { originRunId: runId, answers, points, frames: new Map(Object.entries(frames)) }
+  return { originRunId: runId, answers, openInterrupts, frames: new Map(Object.entries(frames)) }
 }
 
 function brokeOff({ frames, pendingToolCallIds }: Checkpoint): boolean {
@@ -100,14 +100,14 @@ function isKnown(
 }
 
 function assertKnown(entries: readonly ResumeEntry[], checkpoint: Checkpoint | undefined): void {
-  const open = checkpoint?.points.map(({ interrupt }) => interrupt.id) ?? []
+  const open = checkpoint?.openInterrupts.map(({ interrupt }) => interrupt.id) ?? []
   const unknown = entries.find(({ interruptId }) => !open.includes(interruptId))
-  if (unknown) throw unknownQuestion(unknown.interruptId, open)
+  if (unknown) throw unknownInterrupt(unknown.interruptId, open)
 }
 
 async function checkedAnswers(
   entries: readonly ResumeEntry[],
-  { points }: Checkpoint,
+  { openInterrupts }: Checkpoint,
 ): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>()
   for (const { interruptId, status, payload } of entries) {
@@ -115,7 +115,8 @@ async function checkedAnswers(
       answers.set(interruptId, { status })
       continue
     }
-    const schema = points.find(({ interrupt }) => interrupt.id === interruptId)?.interrupt.responseSchema
+    const schema = openInterrupts.find(({ interrupt }) => interrupt.id === interruptId)?.interrupt
+      .responseSchema
     const checked = schema ? await checkAgainst(schema, payload) : undefined
     if (checked?.ok === false) {
       const issues = checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ')

@@ -271,12 +271,14 @@ describe('a request', () => {
       value: {
         threadId: 't1',
         runId: 'r1',
-        address: 'hand',
         messages: fields.messages,
         state: fields.state,
-        clientTools: fields.tools,
-        context: fields.context,
-        forwardedProps: fields.forwardedProps,
+        client: {
+          tools: fields.tools,
+          context: fields.context,
+          forwardedProps: fields.forwardedProps,
+        },
+        span: { address: 'hand' },
       },
     })
   })

@@ -380,7 +380,7 @@ describe('a tree that is stopped at once', () => {
     await slow.begun.promise
     running.cancel()
     const { checkpoint } = await running.result
-    expect(checkpoint?.points).toEqual([])
+    expect(checkpoint?.openInterrupts).toEqual([])
     slow.door.resolve()
     const last = await play(flow, { threadId, resume }, { checkpoint })
     expect(last.outcome).toMatchObject({ type: 'completed', text: 'Two.' })

@@ -326,12 +326,18 @@ describe('tools', () => {
   test('an agent that goes on gets its saved position in every attempt, once', async () => {
     const frames: unknown[] = []
     const attempt: Attempt = async function* (ctx) {
-      frames.push(ctx.takeFrame(), ctx.takeFrame())
+      frames.push(ctx.resume.takeFrame(), ctx.resume.takeFrame())
       yield* frames.length < 4 ? fails()(ctx) : answers(ctx)
       return undefined
     }
     const agent = { ...scripted(attempt), resumesAfterFailure: true }
-    const ctx = contextWith({ answers: new Map([['q', { status: 'cancelled' }]]), takeFrame: () => 'saved' })
+    const ctx = contextWith({
+      resume: {
+        ...contextWith({}).resume,
+        answers: new Map([['q', { status: 'cancelled' }]]),
+        takeFrame: () => 'saved',
+      },
+    })
     const events: AgentEvent[] = []
     for await (const event of withRetry(agent, { delayMs: 0 }).run(ctx)) events.push(event)
     expect(frames).toEqual(['saved', undefined, 'saved', undefined])
@@ -343,10 +349,9 @@ function contextWith(fields: Partial<RunContext>): RunContext {
   const signal = new AbortController().signal
   const base = {
     signal,
-    newId: sequentialIds(),
-    answers: new Map(),
     resumed: undefined,
-    shouldStop: () => false,
+    resume: { answers: new Map() },
+    services: { newId: sequentialIds(), shouldStop: () => false },
   }
   return { ...base, ...fields } as unknown as RunContext
 }

@@ -90,7 +90,7 @@ async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerato
   const { agent, maxRetries, random } = retrying
   const place = createPlaces(ctx)
   for (let attempt = 1; ; attempt++) {
-    const shown = new ShownAttempt(ctx.newId)
+    const shown = new ShownAttempt(ctx.services.newId)
     let error: unknown
     try {
       return yield* watched(agent.run(place.next()), shown)
@@ -106,9 +106,9 @@ async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerato
     yield* events
     const value = { reason, attempt, maxRetries, agent: agent.name, next: 'same-agent', delayMs, messageIds }
     yield { type: 'CUSTOM', name: 'millrace.retry', value }
-    await delay(delayMs, { clock: ctx.clock, signal: ctx.signal })
+    await delay(delayMs, { clock: ctx.services.clock, signal: ctx.signal })
     // Nothing is under way here, so it is a safe point.
-    if (ctx.shouldStop('tools')) return { type: 'cancelled' }
+    if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
 
@@ -138,17 +138,17 @@ function createPlaces(ctx: RunContext) {
   return {
     /** Whether the run goes on from a pause. Most agents can do that only once: what is below them is taken too. */
     get isResumed(): boolean {
-      return ctx.answers.size > 0 || ctx.resumed !== undefined || saved?.frame !== undefined
+      return ctx.resume.answers.size > 0 || ctx.resumed !== undefined || saved?.frame !== undefined
     },
     next(): RunContext {
       let isTaken = false
       const takeFrame = (): unknown => {
         if (isTaken) return undefined
         isTaken = true
-        saved ??= { frame: ctx.takeFrame() }
+        saved ??= { frame: ctx.resume.takeFrame() }
         return saved.frame
       }
-      return Object.create(ctx, { takeFrame: { value: takeFrame } }) as RunContext
+      return Object.create(ctx, { resume: { value: { ...ctx.resume, takeFrame } } }) as RunContext
     },
   }
 }

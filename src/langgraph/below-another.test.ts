@@ -11,7 +11,7 @@ import { fromLangGraph } from './from-langgraph.js'
 /** Runs one agent in several lanes beside each other. */
 function lanesOf(agent: Agent, count: number): Agent {
   async function* run(ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-    const { clock, graceMs } = ctx
+    const { clock, graceMs } = ctx.services
     const lanes = Array.from(
       { length: count },
       (_, n) => (signal: AbortSignal) => ctx.delegate(agent, { segment: `${n}`, isLane: true, signal }),
@@ -24,7 +24,7 @@ function lanesOf(agent: Agent, count: number): Agent {
     if (asking.length === 0) return { type: 'done' }
     return {
       type: 'interrupted',
-      points: asking.flatMap(({ points }) => points),
+      openInterrupts: asking.flatMap(({ openInterrupts }) => openInterrupts),
       frames: Object.assign({}, ...asking.map(({ frames }) => frames)) as Interrupted['frames'],
     }
   }

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { asking, rootAddress, type AgentMemory } from '../agents/index.js'
+import { interruptedBy, rootAddress, type AgentMemory } from '../agents/index.js'
 import { isRecord } from '../core/is-record.js'
 import type { Question } from './ask/questions.js'
 import { deleteThread, savedState, writeState } from './input/checkpoints.js'
@@ -25,13 +25,15 @@ export function createMemory(setup: GraphSetup): AgentMemory | undefined {
       const open = await openQuestions(graph, config)
       const asked = open.length > 0 ? open : await likelyBreakpoint(graph, config)
       const questions = asked.filter((question) => !isClientCall(question))
-      const paused =
-        questions.length > 0 ? asking(rootAddress({ name }), { questions, answers: {} }) : undefined
+      const suspension =
+        questions.length > 0
+          ? interruptedBy(rootAddress({ name }), { interrupts: questions, answers: {} })
+          : undefined
       return {
         messages,
         state: (isRecord(values) ? visible.of(values) : undefined) ?? {},
         pendingToolCallIds: pendingIds(open, saved.next.length === 0 ? messages : []),
-        ...(paused && { paused }),
+        ...(suspension && { suspension }),
       }
     },
     async writeState(thread, state) {

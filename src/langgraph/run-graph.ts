@@ -19,7 +19,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const config = await runConfig(setup, ctx)
   const start = await startOf(setup, ctx, config)
   if (start.type === 'end') return start.control
-  if (start.thread && ctx.subagentRunId === undefined) yield* retold(start.thread, ctx.messages)
+  if (start.thread && ctx.span.subagentRunId === undefined) yield* retold(start.thread, ctx.messages)
   const translator = translatorOf(setup, ctx, start.thread)
   const given = new Set<string>()
   let next: Running | undefined = start
@@ -32,7 +32,9 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
       for await (const event of streamGraph(setup.graph, ctx, next)) {
         if (event.type === 'node-start') hasBegun = true
         if (event.type === 'interrupts') hasStopped = true
-        const shown = ctx.native ? await seen(ctx.native, event, translator) : translator.translate(event)
+        const shown = ctx.services.native
+          ? await seen(ctx.services.native, event, translator)
+          : translator.translate(event)
         for (const one of shown) yield one
       }
       next = hasStopped ? await furtherAnswer(setup.graph, ctx, { config, given }) : undefined
@@ -57,10 +59,12 @@ function* retold(thread: readonly Message[], held: readonly Message[]): Generato
 
 async function noteKnown({ setup, ctx, config, translator }: Omit<Ended, 'hasStopped'>): Promise<void> {
   try {
-    const withGone = ctx.subagentRunId !== undefined
+    const withGone = ctx.span.subagentRunId !== undefined
     await markKnown(setup.graph, config, { told: translator.told, withGone })
   } catch (error) {
-    ctx.report(`The checkpointer took no note: what is added elsewhere may get lost. ${String(error)}`)
+    ctx.services.report(
+      `The checkpointer took no note: what is added elsewhere may get lost. ${String(error)}`,
+    )
   }
 }
 
@@ -95,20 +99,20 @@ function translatorOf(
   thread: readonly Message[] = ctx.messages,
 ): Translator {
   const { privateKeys = [], subgraphs = 'subagents' } = options
-  const clientTools = new Set(ctx.clientTools.map(({ name }) => name))
+  const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
   // The client's own part of the state, which the graph has no place for.
   const { rest } = splitState(ctx.state, inputKeys(graph))
   return createTranslator({
     runId: ctx.runId,
-    parentSubagentRunId: ctx.subagentRunId,
+    parentSubagentRunId: ctx.span.subagentRunId,
     messages: thread,
     isClientTool: (name) => clientTools.has(name),
     isPrivate: (key) => privateKeys.includes(key),
     subgraphs,
-    newId: ctx.newId,
+    newId: ctx.services.newId,
     setState: (state) => ctx.setState({ ...rest, ...(state as object) }),
-    addUsage: ctx.addUsage,
-    report: ctx.report,
+    addUsage: ctx.services.addUsage,
+    report: ctx.services.report,
   })
 }
 

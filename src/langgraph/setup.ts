@@ -38,10 +38,10 @@ export async function threadConfig(
 export async function runConfig(setup: GraphSetup, ctx: RunContext): Promise<RunnableConfig> {
   const given = (await valueFor(setup.options.config, ctx)) ?? {}
   const { configurable } = await threadConfig(setup, ctx)
-  const below = ctx.subagentRunId === undefined ? '' : `/${stableHash(ctx.address)}`
+  const below = ctx.span.subagentRunId === undefined ? '' : `/${stableHash(ctx.span.address)}`
   const threadId = `${String(configurable?.thread_id)}${below}`
   const more = (given as RunnableConfig).configurable ?? {}
-  const extras = withRunExtras(more, { tools: ctx.clientTools, context: ctx.context })
+  const extras = withRunExtras(more, { tools: ctx.client.tools, context: ctx.client.context })
   return { ...given, configurable: { ...extras, thread_id: threadId } }
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { Command } from '@langchain/langgraph'
-import type { Answer, Control, QuestionFrame, RunContext } from '../agents/index.js'
+import type { Answer, Control, InterruptFrame, RunContext } from '../agents/index.js'
 import type { Question } from './ask/questions.js'
 import { answersInThread, resumeOf } from './ask/resume.js'
 import { savedState } from './input/checkpoints.js'
@@ -13,8 +13,8 @@ import type { GraphSetup, ServableGraph } from './setup.js'
 import { stopped } from './stopped.js'
 
 /** What a run that stopped to ask leaves behind. The graph itself is in its checkpoint. */
-interface GraphFrame extends QuestionFrame {
-  readonly questions: readonly Question[]
+interface GraphFrame extends InterruptFrame {
+  readonly interrupts: readonly Question[]
 }
 
 /** How a run begins: with something for the graph, or without it. */
@@ -29,8 +29,8 @@ export type Start =
   | { readonly type: 'end'; readonly control: Control }
 
 /** Where it is noted that a graph has failed in the middle of this run: the next attempt goes on from its checkpoint. */
-export function failedKey({ runId, address }: RunContext): string {
-  return `langgraph failed ${runId} ${address}`
+export function failedKey({ runId, span }: RunContext): string {
+  return `langgraph failed ${runId} ${span.address}`
 }
 
 /** Finds out how a run begins: with an answer, with what is new in the thread, or not at all. */
@@ -39,15 +39,15 @@ export async function startOf(
   ctx: RunContext,
   config: RunnableConfig,
 ): Promise<Start> {
-  const frame = ctx.takeFrame() as GraphFrame | undefined
+  const frame = ctx.resume.takeFrame() as GraphFrame | undefined
   if (ctx.values.delete(failedKey(ctx)) && (await isUnfinished(graph, config)))
     return { type: 'run', input: null, config }
   const open = await openQuestions(graph, config)
   const questions =
-    open.length > 0 ? open : (frame?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [])
+    open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
   const answers = new Map<string, Answer>([
     ...Object.entries(frame?.answers ?? {}),
-    ...ctx.answers,
+    ...ctx.resume.answers,
     ...answersInThread(questions, ctx.messages),
   ])
   const { known } = splitState(ctx.state, inputKeys(graph))
@@ -59,16 +59,16 @@ export async function startOf(
     if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
     return { type: 'end', control: stopped(ctx, { questions, answers: Object.fromEntries(answers) }) }
   }
-  const clientTools = new Set(ctx.clientTools.map(({ name }) => name))
+  const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
   const prepared = await prepareInput(graph, config, {
     messages: ctx.messages,
-    hasOthers: ctx.subagentRunId !== undefined,
+    hasOthers: ctx.span.subagentRunId !== undefined,
     isClientTool: (name) => clientTools.has(name),
   })
   if (prepared.type === 'wait')
     return { type: 'end', control: { type: 'done', pendingToolCallIds: prepared.toolCallIds } }
   const { messages, values, thread } = prepared
-  const extras = extrasInput(graph, { tools: ctx.clientTools, context: ctx.context })
+  const extras = extrasInput(graph, { tools: ctx.client.tools, context: ctx.client.context })
   const update = { ...stateUpdate(graph, known, values), ...extras }
   const input = messages ? { messages, ...update } : goingOn(update)
   return { type: 'run', input, config: { ...config, ...prepared.config }, ...(thread && { thread }) }

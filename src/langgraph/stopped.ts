@@ -1,4 +1,4 @@
-import { asking, type Answer, type Control, type RunContext } from '../agents/index.js'
+import { interruptedBy, type Answer, type Control, type RunContext } from '../agents/index.js'
 import type { Question } from './ask/questions.js'
 import { isClientCall } from './open-questions.js'
 
@@ -12,7 +12,7 @@ export interface Waiting {
 /** A run that waits: for people, for the client, or for nobody. */
 export function stopped(ctx: RunContext, { questions, answers = {}, pending = [] }: Waiting): Control {
   const people = questions.filter((question) => !isClientCall(question))
-  if (people.length > 0) return asking(ctx.address, { questions: people, answers })
+  if (people.length > 0) return interruptedBy(ctx.span.address, { interrupts: people, answers })
   const calls = questions.flatMap((question) =>
     question.kind === 'value' && question.clientCallId !== undefined ? [question.clientCallId] : [],
   )

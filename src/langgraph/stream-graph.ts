@@ -18,7 +18,8 @@ export function streamGraph(
   ctx: RunContext,
   { input, config }: Running,
 ): AsyncGenerator<GraphEvent, void> {
-  const { signal, graceMs, clock, report } = ctx
+  const { graceMs, clock, report } = ctx.services
+  const { signal } = ctx
   return graphEvents(graph, { input, config: { ...config }, signal, graceMs, clock, report })
 }
 

@@ -1,5 +1,5 @@
 import type { Interrupt, ResumeEntry } from '@ag-ui/core'
-import type { QuestionFrame } from '../agents/index.js'
+import type { InterruptFrame } from '../agents/index.js'
 
 /** A question, and what the agent calls it. */
 interface Question {
@@ -8,8 +8,8 @@ interface Question {
 }
 
 /** What a run that stopped to ask leaves behind. JSON, saved with the thread. */
-export interface RemoteFrame extends QuestionFrame {
-  readonly questions: readonly Question[]
+export interface RemoteFrame extends InterruptFrame {
+  readonly interrupts: readonly Question[]
   /** The thread of the agent that waits for the answers. */
   readonly threadId: string
 }
@@ -36,8 +36,8 @@ export function toQuestion(asked: Interrupt, { questionId, spanId, callId }: Ids
 }
 
 /** The answers, under the ids that the agent knows. */
-export function resumeOf({ questions, answers }: RemoteFrame): ResumeEntry[] {
-  return questions.flatMap(({ interrupt: { id }, remoteId: interruptId }) => {
+export function resumeOf({ interrupts, answers }: RemoteFrame): ResumeEntry[] {
+  return interrupts.flatMap(({ interrupt: { id }, remoteId: interruptId }) => {
     const answer = answers[id]
     if (!answer) return []
     const { status } = answer

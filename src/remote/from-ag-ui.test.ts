@@ -253,7 +253,7 @@ describe('a snapshot of messages', () => {
   it('does not touch the conversation of the tree, nor tell what is older than this run', async () => {
     const client = createClient(
       handWritten('root', async function* (ctx) {
-        yield { type: 'TEXT_MESSAGE_CHUNK', messageId: ctx.newId('message'), delta: 'I ask.' }
+        yield { type: 'TEXT_MESSAGE_CHUNK', messageId: ctx.services.newId('message'), delta: 'I ask.' }
         const agent = remoteOf(
           snapshot(
             { id: 's', role: 'system', content: 'You are.' },
@@ -304,7 +304,7 @@ describe('tool calls with an id that another agent has used', () => {
     const remote = new ScriptedAgUi((_, index) => whole(...(index === 0 ? call('c1') : text('m1', 'Seen.'))))
     const agent = fromAgUi(remote, { name: 'remote' })
     const root = handWritten('root', async function* (ctx) {
-      const own = ctx.callId('c1')
+      const own = ctx.services.callId('c1')
       if (own === 'c1') {
         yield { type: 'TOOL_CALL_CHUNK', toolCallId: 'c1', toolCallName: 'mine', delta: '{}' }
         yield { type: 'TOOL_CALL_RESULT', toolCallId: 'c1', messageId: 't1', content: 'done' }
@@ -329,7 +329,12 @@ describe('tool calls with an id that another agent has used', () => {
     const result = { type: 'TOOL_CALL_RESULT', toolCallId: 'c1', messageId: 't9', content: 'not mine' }
     const agent = below(remoteOf(result))
     const root = handWritten('top', async function* (ctx) {
-      yield { type: 'TOOL_CALL_CHUNK', toolCallId: ctx.callId('c1'), toolCallName: 'mine', delta: '{}' }
+      yield {
+        type: 'TOOL_CALL_CHUNK',
+        toolCallId: ctx.services.callId('c1'),
+        toolCallName: 'mine',
+        delta: '{}',
+      }
       return yield* agent.run(ctx)
     })
     const { outcome } = await play(root, hi)

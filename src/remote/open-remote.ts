@@ -30,7 +30,9 @@ export async function openRemote<A extends AgUiAgent>(
   frame: RemoteFrame | undefined,
 ): Promise<OpenRemote<A>> {
   const { name, options } = setup
-  const { address, messages, callId, subagentRunId, setState, newId, report } = ctx
+  const { messages, setState } = ctx
+  const { address, subagentRunId } = ctx.span
+  const { callId, newId, report } = ctx.services
   const agent = await copyFor(setup, ctx)
   const runId = newId('run')
   const calls = createCallNames({ address, messages, callId })

@@ -18,14 +18,14 @@ interface InputOptions {
 export function remoteInput(ctx: RunContext, options: InputOptions): RunAgentInput {
   const { threadId, runId, resume, forward = everything, agent, messages } = options
   const goes = (part: Forwarded): boolean => forward.includes(part)
-  const { forwardedProps } = ctx
+  const { forwardedProps } = ctx.client
   return structuredClone({
     threadId,
     runId,
     ...(speaksOne(agent) ? { protocolVersion: PROTOCOL_VERSION } : {}),
     messages: messages.filter(isForOthers),
-    tools: goes('tools') ? [...ctx.clientTools] : [],
-    context: goes('context') ? [...ctx.context] : [],
+    tools: goes('tools') ? [...ctx.client.tools] : [],
+    context: goes('context') ? [...ctx.client.context] : [],
     state: goes('state') ? ctx.state : {},
     forwardedProps: goes('forwardedProps') ? (forwardedProps ?? {}) : {},
     ...(resume ? { resume: [...resume] } : {}),

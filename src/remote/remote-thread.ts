@@ -7,7 +7,8 @@ import type { FromAgUiOptions } from './options.js'
  * conversations in one thread would be read as one.
  */
 export async function remoteThreadId(ctx: RunContext, given: FromAgUiOptions['threadId']): Promise<string> {
-  const { app, user, threadId, address, subagentRunId } = ctx
+  const { app, user, threadId } = ctx
+  const { address, subagentRunId } = ctx.span
   const root = given ? await given({ app, user, threadId }) : ownThreadId(ctx)
   return subagentRunId === undefined ? root : derivedId([root, address])
 }

@@ -1,4 +1,4 @@
-import { asking, isAnswered, withAnswers, type Control, type RunContext } from '../agents/index.js'
+import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext } from '../agents/index.js'
 import type { AgentEvent, EventOf } from '../protocol/index.js'
 import { toQuestion, type RemoteFrame } from './ask.js'
 import { openRemote, type OpenRemote, type RemoteSetup } from './open-remote.js'
@@ -12,15 +12,16 @@ export async function* runRemote<A extends AgUiAgent>(
   setup: RemoteSetup<A>,
   ctx: RunContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  const saved = ctx.takeFrame() as RemoteFrame | undefined
-  const frame = saved && withAnswers(saved, ctx.answers)
+  const saved = ctx.resume.takeFrame() as RemoteFrame | undefined
+  const frame = saved && withAnswers(saved, ctx.resume.answers)
   // The protocol wants all answers at once.
-  if (frame && !isAnswered(frame)) return asking(ctx.address, frame)
+  if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
   const { name, options } = setup
   const open = await openRemote(setup, ctx, frame)
   const { agent, input, translator } = open
   const { threadId, runId } = input
-  const { signal, clock, graceMs, report } = ctx
+  const { clock, graceMs, report } = ctx.services
+  const { signal } = ctx
   const hasEnded = (): boolean => translator.end !== undefined
   const cancel = options.cancel && (() => options.cancel?.({ agent, threadId, runId }))
   const events = remoteEvents(agent, { name, input, signal, clock, graceMs, hasEnded, report, cancel })
@@ -33,14 +34,14 @@ export async function* runRemote<A extends AgUiAgent>(
 
 function conclude(name: string, ctx: RunContext, { input, translator, ids }: OpenRemote<AgUiAgent>): Control {
   const { end } = translator
-  for (const usage of end?.usage ?? []) ctx.addUsage(usage)
+  for (const usage of end?.usage ?? []) ctx.services.addUsage(usage)
   // A stream without an end has thrown before.
   if (!end || isCancelled(end)) return { type: 'cancelled' }
   if (end.type === 'RUN_ERROR') throw failedRun(name, end)
   if (end.outcome?.type !== 'interrupt') return done(end, translator.openCalls().map(ids.callId), ids.callId)
   const questions = end.outcome.interrupts.map((interrupt) => toQuestion(interrupt, ids))
-  const frame: RemoteFrame = { questions, answers: {}, threadId: input.threadId }
-  return asking(ctx.address, frame)
+  const frame: RemoteFrame = { interrupts: questions, answers: {}, threadId: input.threadId }
+  return interruptedBy(ctx.span.address, frame)
 }
 
 /** Cancelled over there. Servers tell older clients so by an error. */

@@ -18,8 +18,8 @@ function speaker(gate: Promise<void> = Promise.resolve()): Agent {
   return {
     name: 'speaker',
     description: '',
-    async *run({ newId }) {
-      const messageId = newId('message')
+    async *run({ services }) {
+      const messageId = services.newId('message')
       const isFirst = runs++ === 0
       yield { type: 'TEXT_MESSAGE_CHUNK', messageId, delta: 'a' }
       if (isFirst) await gate

@@ -74,7 +74,7 @@ test('a run survives the death of its process at each of its questions', async (
   assertValidStream(third.events, { input: inputOf(third.events, { messages }) })
   expect(resultsIn(third.events)).toEqual(['pay-1: pay done'])
   expect(third.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
-  expect(saved()).toMatchObject({ points: [], answered: [questions['sign?'], questions['pay?']] })
+  expect(saved()).toMatchObject({ openInterrupts: [], answered: [questions['sign?'], questions['pay?']] })
   expect(saved().messages.at(-1)).toMatchObject({ role: 'assistant', content: 'All paid.' })
   expect(deeds()).toEqual([
     'looked up',

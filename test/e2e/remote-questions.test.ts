@@ -118,7 +118,7 @@ describe.each(clientVersions)('questions from behind the HttpAgent $version', ({
       handWritten('root', async function* (ctx) {
         const control = yield* ctx.delegate(agent, { segment: '0' })
         if (control.type !== 'done') return control
-        const messageId = ctx.newId('message')
+        const messageId = ctx.services.newId('message')
         yield { type: 'TEXT_MESSAGE_CHUNK', messageId, delta: 'It was paid.' }
         return { type: 'done' }
       })
@@ -191,7 +191,7 @@ describe('an agent that asks', () => {
       if (paused.length === 0) return { type: 'done' }
       return {
         type: 'interrupted',
-        points: paused.flatMap(({ points }) => points),
+        openInterrupts: paused.flatMap(({ openInterrupts }) => openInterrupts),
         frames: Object.assign({}, ...paused.map(({ frames }) => frames)) as Record<string, unknown>,
       }
     })

@@ -24,7 +24,7 @@ function onceAgent(first: Agent['run']): Agent {
     description: '',
     async *run(ctx) {
       if (runs++ === 0) return yield* first(ctx)
-      const messageId = ctx.newId('message')
+      const messageId = ctx.services.newId('message')
       yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
       yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: 'Fine.' }
       yield { type: 'TEXT_MESSAGE_END', messageId }
@@ -38,7 +38,7 @@ const secret = 'postgres://admin:hunter2@db.internal'
 describe.each(clientVersions)('with the client $version', ({ Client }) => {
   it('an agent that throws fails the run, in neutral words', async () => {
     const agent = onceAgent(async function* (ctx) {
-      const messageId = ctx.newId('message')
+      const messageId = ctx.services.newId('message')
       yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
       yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: 'I look' }
       await nextTurn()
@@ -127,7 +127,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
 it('a run that writes without pause ends when its time is over', async () => {
   const delta = 'x'.repeat(10_000)
   const agent = onceAgent(async function* (ctx) {
-    const messageId = ctx.newId('message')
+    const messageId = ctx.services.newId('message')
     yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
     // Not even here does it wait for anything: what is awaited is there already.
     for (;;) yield await Promise.resolve({ type: 'TEXT_MESSAGE_CONTENT' as const, messageId, delta })

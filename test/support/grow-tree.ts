@@ -149,12 +149,12 @@ function growHand(plan: TreePlan & { kind: 'hand' }, { name, log }: Growth): Age
     description: `The ${name}.`,
     async *run(ctx) {
       await pass(plan.turns)
-      await ask({ ...plan, atOnce: false }, { id: ctx.address, log, ctx })
-      const messageId = ctx.newId('message')
+      await ask({ ...plan, atOnce: false }, { id: ctx.span.address, log, ctx })
+      const messageId = ctx.services.newId('message')
       yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
       yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: `Goodbye from ${name}.` }
       yield { type: 'TEXT_MESSAGE_END', messageId }
-      count(log.finished, ctx.address)
+      count(log.finished, ctx.span.address)
       count(log.done, name)
       return { type: 'done' }
     },

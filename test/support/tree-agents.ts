@@ -35,8 +35,8 @@ export function saying(name: string, text: string, end: Control = { type: 'done'
 }
 
 /** The events of a message. */
-export function* words(text: string, { newId }: Pick<RunContext, 'newId'>): Generator<AgentEvent> {
-  const messageId = newId('message')
+export function* words(text: string, { services }: Pick<RunContext, 'services'>): Generator<AgentEvent> {
+  const messageId = services.newId('message')
   yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
   yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text }
   yield { type: 'TEXT_MESSAGE_END', messageId }

@@ -22,5 +22,5 @@ export function sessionBelow(
   // The one object that all agents of a run share.
   const service = services.get(ctx.values) ?? new InMemorySessionService()
   services.set(ctx.values, service)
-  return { service, key: { appName, userId, sessionId: `${ctx.threadId}.${stableHash(ctx.address)}` } }
+  return { service, key: { appName, userId, sessionId: `${ctx.threadId}.${stableHash(ctx.span.address)}` } }
 }

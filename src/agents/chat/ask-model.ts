@@ -32,11 +32,11 @@ export async function* askModel(
       if (decision.type === 'accept') return tried.draft
       failure = failureOf(tried.attempt, decision)
       const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
-      yield* rejectDraft(tried.draft, reason, ctx.newId)
+      yield* rejectDraft(tried.draft, reason, ctx.services.newId)
       if (decision.type === 'stop') throw failure
       if (decision.type === 'retry' || index < models.length - 1) yield retryEvent(tried, decision, reason)
       if (decision.type !== 'retry') break
-      await delay(decision.delayMs, { clock: ctx.clock, signal: ctx.signal })
+      await delay(decision.delayMs, { clock: ctx.services.clock, signal: ctx.signal })
       if (decision.messages) current = { ...current, messages: decision.messages }
     }
   }
@@ -52,7 +52,7 @@ async function* tryOnce(
   request: ModelRequest,
   { ctx, model, attempt, middlewares }: AskOptions & { readonly model: Model; readonly attempt: number },
 ): AsyncGenerator<AgentEvent, Tried> {
-  const draft = new AnswerDraft(ctx)
+  const draft = new AnswerDraft(ctx.services)
   const tried = { attempt, model, request }
   try {
     for await (const part of around(middlewares, model, ctx)(request)) {
@@ -64,7 +64,7 @@ async function* tryOnce(
     yield* draft.close()
     return { attempt: { ...tried, error }, draft }
   }
-  if (draft.usage) ctx.addUsage({ provider: model.provider, model: model.modelId, ...draft.usage })
+  if (draft.usage) ctx.services.addUsage({ provider: model.provider, model: model.modelId, ...draft.usage })
   return { attempt: { ...tried, answer: answerOf(draft) }, draft }
 }
 
@@ -74,7 +74,7 @@ function around(
   model: Model,
   ctx: RunContext,
 ): (request: ModelRequest) => AsyncIterable<ModelPart> {
-  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedAnswer(model, request, ctx.trace)
+  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedAnswer(model, request, ctx.span.trace)
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.model) continue
     const inner = next

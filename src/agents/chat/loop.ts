@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, RunContext } from '../agent.js'
-import { afterWork, InterruptSignal, type Asker, type WorkEnd } from '../asker.js'
+import { afterWork, InterruptSignal, type InterruptScope, type WorkEnd } from '../asker.js'
 import { askModel } from './ask-model.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
@@ -33,14 +33,14 @@ type Phase = AsyncGenerator<AgentEvent, Control | undefined>
 
 /** Ask the model, run the tools it calls, ask again: until it answers without calling any. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as ChatFrame | undefined
+  const frame = ctx.resume.takeFrame() as ChatFrame | undefined
   if (frame) {
     // Kept while it is made ready to go on, should the run be stopped meanwhile.
-    ctx.keepFrame(() => frame)
+    ctx.resume.keepFrame(() => frame)
     yield* sendLost(frame, ctx)
   }
   const chat = await openChat(config, ctx, frame)
-  ctx.keepFrame(() => frameOf(chat))
+  ctx.resume.keepFrame(() => frameOf(chat))
   for (;;) {
     const { batch, iteration } = chat
     // The loop goes on in its midst, so questions are told apart by the phase they are asked in.
@@ -53,7 +53,7 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
     }
     // What has failed is not tried again: the model is told what came of it, and goes on.
     if ('error' in end && !ctx.signal.aborted && !(end.error instanceof InterruptSignal))
-      ctx.keepFrame(undefined)
+      ctx.resume.keepFrame(undefined)
     const control = afterWork(phase.asker, end)
     if (control) return control
   }
@@ -85,8 +85,11 @@ async function openChat(config: ChatConfig, ctx: RunContext, frame: ChatFrame | 
   return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch, answer, cutOff }
 }
 
-function phaseOf(ctx: RunContext, name: string): { readonly ctx: RunContext; readonly asker: Asker } {
-  const asker = ctx.asker(`${ctx.address}/${name}`, { reason: 'input_required' })
+function phaseOf(
+  ctx: RunContext,
+  name: string,
+): { readonly ctx: RunContext; readonly asker: InterruptScope } {
+  const asker = ctx.resume.interruptScope(`${ctx.span.address}/${name}`, { reason: 'input_required' })
   const own = { interrupt: { value: asker.interrupt }, resumed: { value: asker.resumed } }
   // Inherited, not copied: members such as `state` are live.
   return { asker, ctx: Object.create(ctx, own) as RunContext }
@@ -113,7 +116,7 @@ async function* hearModel(chat: Chat, ctx: RunContext): Phase {
   }
   chat.iteration++
   chat.batch = { calls, clientCalls: clientCallsIn(calls, chat), results: {}, shown: [] }
-  return ctx.shouldStop('model') ? { type: 'cancelled' } : undefined
+  return ctx.services.shouldStop('model') ? { type: 'cancelled' } : undefined
 }
 
 async function* runTools(chat: Chat, batch: Batch, ctx: RunContext): Phase {
@@ -126,7 +129,7 @@ async function* runTools(chat: Chat, batch: Batch, ctx: RunContext): Phase {
   if (outcome.type === 'ended') return await endWith(chat, outcome.control)
   for (const middleware of chat.config.middlewares) await middleware.afterTools?.(ctx)
   chat.batch = undefined
-  return ctx.shouldStop('tools') ? { type: 'cancelled' } : undefined
+  return ctx.services.shouldStop('tools') ? { type: 'cancelled' } : undefined
 }
 
 function add(chat: Chat, messages: readonly Message[]): void {
@@ -149,7 +152,8 @@ async function* workOff(chat: Chat, batch: Batch): AsyncGenerator<AgentEvent, Ba
     onToolError: config.onToolError,
     messages: conversation.view(),
     onResult: (message) => add(chat, [message]),
-    onStrayError: (error) => ctx.report(`a tool failed after its call was over: ${toWireError(error).code}`),
+    onStrayError: (error) =>
+      ctx.services.report(`a tool failed after its call was over: ${toWireError(error).code}`),
   })
 }
 

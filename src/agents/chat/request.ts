@@ -21,7 +21,7 @@ const hurry = 'Answer now with what you know. Do not call any tools.'
 export function createRequest(parts: RequestParts, isLast: boolean): ModelRequest {
   const { config, ctx, toolbox, conversation, output } = parts
   const instructions = [toolbox.instructions, isLast ? hurry : ''].filter(Boolean).join('\n\n')
-  const tools = toolInfos(toolbox, ctx.clientTools)
+  const tools = toolInfos(toolbox, ctx.client.tools)
   const messages = conversation.view()
   return {
     ...(instructions === '' ? {} : { instructions }),
@@ -51,6 +51,6 @@ export function clientCallsIn(
   calls: readonly CallRequest[],
   { ctx, toolbox }: Pick<RequestParts, 'ctx' | 'toolbox'>,
 ): string[] {
-  const names = new Set(ctx.clientTools.map(({ name }) => name))
+  const names = new Set(ctx.client.tools.map(({ name }) => name))
   return calls.filter(({ name }) => names.has(name) && !toolbox.tools.has(name)).map(({ id }) => id)
 }

@@ -1,7 +1,7 @@
 import type { ToolMessage } from '@ag-ui/core'
 import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Paused } from '../resumption.js'
+import type { Suspension } from '../resumption.js'
 import type { ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
@@ -25,7 +25,7 @@ export type BatchOutcome =
       readonly type: 'ended'
       readonly control: ToolEnd | { readonly type: 'done'; readonly result: unknown }
     }
-  | ({ readonly type: 'interrupted' } & Paused)
+  | ({ readonly type: 'interrupted' } & Suspension)
   /** Some were stopped at a safe point. */
   | { readonly type: 'cancelled' }
   /** The rest is for the client to do. */
@@ -48,14 +48,15 @@ export async function* runBatch(
   options: BatchOptions,
 ): AsyncGenerator<AgentEvent, BatchOutcome> {
   const { ctx, onStrayError } = options
-  const waiting = new Map<string, Paused>()
+  const waiting = new Map<string, Suspension>()
   const open = batch.calls.filter(({ id }) => !batch.results[id] && !batch.clientCalls.includes(id))
   const running = open.filter((call) => {
-    const asked = ctx.waitingAt(callAddress(ctx, call))
+    const asked = ctx.resume.openInterruptsAt(callAddress(ctx, call))
     if (asked) waiting.set(call.id, asked)
     return !asked
   })
-  const { signal, clock, graceMs } = ctx
+  const { clock, graceMs } = ctx.services
+  const { signal } = ctx
   const lanes = running.map((call) => laneOf(call, batch, options))
   const settled = new Set<string>()
   let refused: { readonly error: unknown } | undefined
@@ -117,7 +118,7 @@ function* show(batch: Batch, call: CallRequest, { ctx, onResult }: BatchOptions)
   if (!result || batch.shown.includes(call.id)) return
   batch.shown.push(call.id)
   const { content, isError } = result
-  const messageId = ctx.newId('message')
+  const messageId = ctx.services.newId('message')
   const told = {
     toolCallId: call.id,
     content,
@@ -130,12 +131,16 @@ function* show(batch: Batch, call: CallRequest, { ctx, onResult }: BatchOptions)
 function* conclude(
   batch: Batch,
   options: BatchOptions,
-  waiting: ReadonlyMap<string, Paused>,
+  waiting: ReadonlyMap<string, Suspension>,
 ): Generator<AgentEvent, BatchOutcome> {
   if (waiting.size > 0) {
     const paused = batch.calls.flatMap(({ id }) => waiting.get(id) ?? [])
     const frames = Object.fromEntries(paused.flatMap((one) => Object.entries(one.frames)))
-    return { type: 'interrupted', points: paused.flatMap(({ points }) => points), frames }
+    return {
+      type: 'interrupted',
+      openInterrupts: paused.flatMap(({ openInterrupts }) => openInterrupts),
+      frames,
+    }
   }
   yield* allResults(batch, options)
   const results = batch.calls.flatMap((call) => batch.results[call.id] ?? [])

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../agent.js'
 import { InterruptSignal } from '../asker.js'
 import type { Middleware, ToolCallInfo } from '../middleware.js'
-import type { Paused } from '../resumption.js'
+import type { Suspension } from '../resumption.js'
 import { errorContent, toResultContent } from '../tool-result.js'
 import type { Tool, ToolContext, ToolEnd } from '../tool.js'
 import { toolSpan } from '../tracing.js'
@@ -24,7 +24,7 @@ export interface CallResult {
 
 export type CallOutcome =
   | { readonly type: 'result'; readonly result: CallResult }
-  | ({ readonly type: 'interrupted' } & Paused)
+  | ({ readonly type: 'interrupted' } & Suspension)
   /** Stopped at a safe point. Goes on with the run. */
   | { readonly type: 'cancelled' }
   /** For `onToolError: 'throw'`. */
@@ -53,8 +53,11 @@ export async function* runCall(
   options: CallOptions,
 ): AsyncGenerator<AgentEvent, CallOutcome> {
   const { ctx, signal, tools } = options
-  const asker = ctx.asker(callAddress(ctx, call), { reason: 'tool_call', toolCallId: call.id })
-  const span = toolSpan(tools.has(call.name) ? call : { id: call.id }, { parent: ctx.trace, signal })
+  const asker = ctx.resume.interruptScope(callAddress(ctx, call), {
+    reason: 'tool_call',
+    toolCallId: call.id,
+  })
+  const span = toolSpan(tools.has(call.name) ? call : { id: call.id }, { parent: ctx.span.trace, signal })
   const session = createSession(call, { ...options, asker, trace: span.context })
   try {
     // Ambient for the tool alone: what its code traces by itself belongs to the call.

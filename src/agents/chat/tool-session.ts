@@ -2,7 +2,7 @@ import type { Context as TraceContext } from '@opentelemetry/api'
 import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, RunContext } from '../agent.js'
-import { InterruptSignal, type Asker } from '../asker.js'
+import { InterruptSignal, type InterruptScope } from '../asker.js'
 import { addressOfCall, nameAt } from '../history/address.js'
 import type { DelegatedEnd, ToolContext, ToolEnd } from '../tool.js'
 import type { CallRequest } from './draft.js'
@@ -14,7 +14,7 @@ export class StoppedSignal extends Error {
 
 /** Where a tool call stands in the tree. */
 export function callAddress(ctx: RunContext, call: CallRequest): string {
-  return addressOfCall(ctx.address, segmentOf(call))
+  return addressOfCall(ctx.span.address, segmentOf(call))
 }
 
 function segmentOf({ name, id }: CallRequest): string {
@@ -23,7 +23,7 @@ function segmentOf({ name, id }: CallRequest): string {
 
 export interface SessionOptions {
   readonly ctx: RunContext
-  readonly asker: Asker
+  readonly asker: InterruptScope
   readonly signal: AbortSignal
   /** Of the call. */
   readonly trace: TraceContext
@@ -71,8 +71,8 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     runId: ctx.runId,
     toolCallId: call.id,
     toolName: call.name,
-    agentName: nameAt(ctx.address),
-    timeoutMs: ctx.toolTimeoutMs,
+    agentName: nameAt(ctx.span.address),
+    timeoutMs: ctx.services.toolTimeoutMs,
     signal,
     get messages() {
       return messages()
@@ -100,7 +100,7 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
 /** Sends what an agent does, at the pace of the reader. Its questions are those of the tool. */
 async function* relay(
   source: AsyncGenerator<AgentEvent, Control>,
-  asker: Asker,
+  asker: InterruptScope,
   send: ToolSession['send'] | undefined,
 ): AsyncGenerator<AgentEvent, DelegatedEnd> {
   try {
@@ -112,7 +112,7 @@ async function* relay(
       } else if (step.value.type === 'interrupted') {
         // Noted, should the tool swallow it.
         asker.note(step.value)
-        throw new InterruptSignal(step.value.points, step.value.frames)
+        throw new InterruptSignal(step.value.openInterrupts, step.value.frames)
       } else if (step.value.type === 'cancelled') {
         throw new StoppedSignal(
           'The run stops here. Do not catch this: the tool runs again when the run goes on.',

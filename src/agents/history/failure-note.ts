@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../protocol/index.js'
-import type { RunContext } from '../agent.js'
+import type { RunServices } from '../agent.js'
 import { errorContent } from '../tool-result.js'
 import { toMark, markKey, type Origin } from './mark.js'
 
@@ -7,7 +7,7 @@ import { toMark, markKey, type Origin } from './mark.js'
 export function failureNote(
   error: unknown,
   origin: Origin,
-  { newId }: Pick<RunContext, 'newId'>,
+  { newId }: Pick<RunServices, 'newId'>,
 ): AgentEvent[] {
   const messageId = newId('message')
   const metadata = { [markKey]: toMark(origin) }

@@ -43,10 +43,10 @@ function setUp(
   async function ask(messages: readonly Message[], request: Partial<ModelRequest> = {}, address = 'root') {
     // The middleware needs no more of the context.
     const ctx = {
-      address,
+      span: { address },
       values,
-      addUsage: (usage: TokenUsage) => used.push(usage),
-    } as Partial<RunContext> as RunContext
+      services: { addUsage: (usage: TokenUsage) => used.push(usage) },
+    } as unknown as RunContext
     const asks: ModelRequest = {
       messages: Object.freeze(messages),
       signal: new AbortController().signal,

@@ -153,7 +153,10 @@ async function askForSummary(conversation: string, { request, next, ctx, setting
     if (part.type !== 'finish') continue
     reason = part.reason
     if (part.usage)
-      ctx.addUsage({ ...(model && { provider: model.provider, model: model.modelId }), ...part.usage })
+      ctx.services.addUsage({
+        ...(model && { provider: model.provider, model: model.modelId }),
+        ...part.usage,
+      })
   }
   if (reason !== 'stop' && reason !== 'other') throw badSummary(`is not whole (${reason})`)
   return text

@@ -14,8 +14,8 @@ export interface Measured {
 }
 
 // Values are shared by all agents of a run, and each has a conversation of its own.
-const summaryKey = (ctx: RunContext) => `millrace:summary:${ctx.address}`
-const measuredKey = (ctx: RunContext) => `millrace:measured:${ctx.address}`
+const summaryKey = (ctx: RunContext) => `millrace:summary:${ctx.span.address}`
+const measuredKey = (ctx: RunContext) => `millrace:measured:${ctx.span.address}`
 
 export function readSummary(ctx: RunContext): Summary | undefined {
   const value = ctx.values.get(summaryKey(ctx))

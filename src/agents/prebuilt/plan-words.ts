@@ -13,7 +13,7 @@ export function briefing(ctx: RunContext, steps: readonly PlanStep[], task: stri
 
 /** Without what the agents of this plan have said: the results are in the plan. The same when the run goes on later. */
 function conversationBefore(ctx: RunContext): readonly Message[] {
-  const isOfPlan = saidAt(ctx, ctx.address)
+  const isOfPlan = saidAt(ctx, ctx.span.address)
   return ctx.history((entries) => rewriteHistory(entries.filter(({ message }) => !isOfPlan(message))))
 }
 
@@ -25,16 +25,16 @@ export function lastWordsAt(ctx: RunContext, address: string): string {
   return last?.role === 'assistant' ? (last.content ?? '') : ''
 }
 
-function saidAt({ originRunId }: RunContext, address: string): (message: Message) => boolean {
-  const marksNow = markOfRun(originRunId)
+function saidAt({ resume }: RunContext, address: string): (message: Message) => boolean {
+  const marksNow = markOfRun(resume.originRunId)
   return (message) => {
     const mark = markIn(message)
     return mark?.startsWith(marksNow) === true && pathFrom(address, addressOf(mark)) !== undefined
   }
 }
 
-function said({ address }: RunContext, what: string, content: string): Message {
-  return { id: `${address}#${what}`, role: 'user', content }
+function said({ span }: RunContext, what: string, content: string): Message {
+  return { id: `${span.address}#${what}`, role: 'user', content }
 }
 
 const marks: Readonly<Record<PlanStep['status'], string>> = { pending: '[ ]', running: '[>]', done: '[x]' }

@@ -44,9 +44,9 @@ const stages: Readonly<Record<Working['stage'], Stage>> = { plan: makePlan, exec
 
 /** Makes a plan and carries it out. */
 export async function* workOff(crew: Crew, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as Standing | undefined
+  const frame = ctx.resume.takeFrame() as Standing | undefined
   let standing: Standing = frame ?? { stage: 'plan', round: 0, steps: [] }
-  ctx.keepFrame(() => standing)
+  ctx.resume.keepFrame(() => standing)
   yield show(crew, ctx, standing)
   for (;;) {
     if (!('round' in standing)) return yield* close(crew, ctx, standing)
@@ -54,7 +54,7 @@ export async function* workOff(crew: Crew, ctx: RunContext): AsyncGenerator<Agen
     if ('type' in next) return next
     standing = next
     yield show(crew, ctx, standing)
-    if ('round' in standing && ctx.shouldStop('tools')) return { type: 'cancelled' }
+    if ('round' in standing && ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
 
@@ -81,7 +81,7 @@ async function* execute(crew: Crew, ctx: RunContext, { round, steps }: Working):
     const control = yield* ctx.delegate(executor, { segment, messages })
     const isOver = control.type === 'exit' || control.type === 'break' || isFinished(control, executor, crew)
     if (!isOver) return control
-    const at = addressBelow(ctx.address, { segment, name: executor.name, isCall: false, isLane: false })
+    const at = addressBelow(ctx.span.address, { segment, name: executor.name, isCall: false, isLane: false })
     const result = resultIn(control) ?? lastWordsAt(ctx, at)
     const done = steps.map((step) => withResult(step, result))
     if (control.type === 'done') return { stage: 'decide', round, steps: done }
@@ -116,7 +116,7 @@ function* close(crew: Crew, ctx: RunContext, closing: Closing): Generator<AgentE
   }
   // The answer, in the agent's own name.
   const delta = closing.stage === 'respond' ? closing.response : unfinished(closing.steps)
-  const messageId = ctx.newId('message')
+  const messageId = ctx.services.newId('message')
   yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
   yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
   yield { type: 'TEXT_MESSAGE_END', messageId }

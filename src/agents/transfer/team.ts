@@ -56,9 +56,9 @@ export function teamAgent(team: Team): Agent {
 
 /** Lets one agent after the other have its turn, as they hand over to each other, beginning with the lead. */
 async function* runTeam(team: Team, ctx: RunContext): Turn {
-  const frame = ctx.takeFrame() as TeamFrame | undefined
+  const frame = ctx.resume.takeFrame() as TeamFrame | undefined
   let { turn, current } = frame ?? { turn: 1, current: team.lead.name }
-  ctx.keepFrame((): TeamFrame => ({ turn, current }))
+  ctx.resume.keepFrame((): TeamFrame => ({ turn, current }))
   for (;;) {
     const control = yield* takeTurn(team, ctx, { turn, current })
     const next = nextOf(team, ctx, { control, current })
@@ -66,7 +66,7 @@ async function* runTeam(team: Team, ctx: RunContext): Turn {
     if (turn > team.maxTransfers) throw tooManyTransfers(team)
     turn++
     current = next
-    if (ctx.shouldStop('tools')) return { type: 'cancelled' }
+    if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
 
@@ -83,8 +83,13 @@ async function* takeTurn(team: Team, ctx: RunContext, { turn, current }: TeamFra
     return yield* ctx.delegate(member, { segment, transferTargets })
   } catch (error) {
     if (team.onMemberError === 'throw' || isAbortError(error, ctx.signal)) throw error
-    const address = addressBelow(ctx.address, { segment, name: member.name, isCall: false, isLane: false })
-    yield* failureNote(error, { runId: ctx.originRunId, address }, ctx)
+    const address = addressBelow(ctx.span.address, {
+      segment,
+      name: member.name,
+      isCall: false,
+      isLane: false,
+    })
+    yield* failureNote(error, { runId: ctx.resume.originRunId, address }, ctx.services)
     return { type: 'done' }
   }
 }

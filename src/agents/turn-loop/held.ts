@@ -42,7 +42,7 @@ export interface TurnTaken {
 
 /** The questions that nobody has answered. */
 export function questionsOf({ checkpoint, isCutOff }: Held): readonly Interrupt[] {
-  return isCutOff || !checkpoint ? [] : checkpoint.points.map(({ interrupt }) => interrupt)
+  return isCutOff || !checkpoint ? [] : checkpoint.openInterrupts.map(({ interrupt }) => interrupt)
 }
 
 /** The calls that are left to the client and have no result in the queue. */

@@ -37,14 +37,14 @@ async function* runLoop(
   { name, agents, maxIterations }: Loop,
   ctx: RunContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as LoopFrame | undefined
+  const frame = ctx.resume.takeFrame() as LoopFrame | undefined
   let { iteration, index } = frame ?? { iteration: 1, index: 0 }
-  ctx.keepFrame((): LoopFrame => ({ iteration, index }))
+  ctx.resume.keepFrame((): LoopFrame => ({ iteration, index }))
   let last: Control = { type: 'done' }
   let isFirst = true
   for (; iteration <= maxIterations; iteration++, index = 0) {
     for (const agent of agents.slice(index)) {
-      if (!isFirst && ctx.shouldStop('tools')) return { type: 'cancelled' }
+      if (!isFirst && ctx.services.shouldStop('tools')) return { type: 'cancelled' }
       isFirst = false
       last = yield* ctx.delegate(agent, { segment: [String(iteration), String(index)] })
       if (last.type === 'break') return { type: 'done' }

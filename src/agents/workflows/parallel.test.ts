@@ -145,7 +145,7 @@ describe('agents side by side', () => {
 
   test('may be one agent twice: addresses, spans and questions are apart', async () => {
     const asker = agentOf('asker', async function* (ctx) {
-      const answer = await ctx.interrupt({ message: ctx.address })
+      const answer = await ctx.interrupt({ message: ctx.span.address })
       yield* words(answer.status === 'resolved' ? String(answer.payload) : 'dropped', ctx)
       return { type: 'done' }
     })

@@ -3,7 +3,7 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../agent.js'
-import type { Frames, Point } from '../checkpoint.js'
+import type { Frames, OpenInterrupt } from '../checkpoint.js'
 import { addressBelow } from '../history/address.js'
 import { failureNote } from '../history/failure-note.js'
 import { createOpenSpans } from './open-spans.js'
@@ -45,9 +45,9 @@ interface Lanes {
 }
 
 async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as ParallelFrame | undefined
+  const frame = ctx.resume.takeFrame() as ParallelFrame | undefined
   const through: Through = { ...frame?.through }
-  ctx.keepFrame((): ParallelFrame => ({ through }))
+  ctx.resume.keepFrame((): ParallelFrame => ({ through }))
   const waiting: Control[] = []
   const spans = createOpenSpans()
   let failure: { readonly error: unknown } | undefined
@@ -58,8 +58,8 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
         through[value.lane] = { type: 'failed', message: toWireError(value.error).message }
         yield* failureNote(
           value.error,
-          { runId: ctx.originRunId, address: addressOf(lanes, ctx, value.lane) },
-          ctx,
+          { runId: ctx.resume.originRunId, address: addressOf(lanes, ctx, value.lane) },
+          ctx.services,
         )
       } else if (value.type !== 'ended') {
         spans.see(value)
@@ -81,12 +81,13 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
 type Through = Record<string, LaneEnd>
 
 function mergeLanes(lanes: Lanes, ctx: RunContext, through: Through) {
-  const { signal, clock, graceMs } = ctx
+  const { clock, graceMs } = ctx.services
+  const { signal } = ctx
   const open = lanes.agents.flatMap((_, lane) =>
     through[lane] ? [] : [laneOf(lanes, { lane, ctx, through })],
   )
   const onStrayError = (error: unknown): void =>
-    ctx.report(`a lane failed as well: ${toWireError(error).code}`)
+    ctx.services.report(`a lane failed as well: ${toWireError(error).code}`)
   return merge(open, { signal, clock, graceMs, onStrayError })
 }
 
@@ -122,8 +123,8 @@ function nameOf({ agents }: Lanes, lane: number): string {
   return agents[lane]?.name ?? ''
 }
 
-function addressOf(lanes: Lanes, { address }: RunContext, lane: number): string {
-  return addressBelow(address, {
+function addressOf(lanes: Lanes, { span }: RunContext, lane: number): string {
+  return addressBelow(span.address, {
     segment: String(lane),
     name: nameOf(lanes, lane),
     isCall: false,
@@ -135,16 +136,18 @@ function addressOf(lanes: Lanes, { address }: RunContext, lane: number): string 
 function joined(waiting: readonly Control[]): Control | undefined {
   if (waiting.length === 0) return undefined
   if (waiting.some(({ type }) => type === 'cancelled')) return { type: 'cancelled' }
-  const points: Point[] = []
+  const openInterrupts: OpenInterrupt[] = []
   let frames: Frames = {}
   const pendingToolCallIds: string[] = []
   for (const control of waiting) {
     if (control.type === 'interrupted') {
-      points.push(...control.points)
+      openInterrupts.push(...control.openInterrupts)
       frames = { ...frames, ...control.frames }
     } else if (control.type === 'done') pendingToolCallIds.push(...(control.pendingToolCallIds ?? []))
   }
-  return points.length > 0 ? { type: 'interrupted', points, frames } : { type: 'done', pendingToolCallIds }
+  return openInterrupts.length > 0
+    ? { type: 'interrupted', openInterrupts, frames }
+    : { type: 'done', pendingToolCallIds }
 }
 
 function finished({ name }: Lanes, through: ParallelFrame['through']): Control {

@@ -24,12 +24,12 @@ async function* runSequence(
   agents: readonly Agent[],
   ctx: RunContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  const frame = ctx.takeFrame() as SequenceFrame | undefined
+  const frame = ctx.resume.takeFrame() as SequenceFrame | undefined
   let index = frame?.index ?? 0
-  ctx.keepFrame((): SequenceFrame => ({ index }))
+  ctx.resume.keepFrame((): SequenceFrame => ({ index }))
   let last: Control = { type: 'done' }
   for (const agent of agents.slice(index)) {
-    if (index > (frame?.index ?? 0) && ctx.shouldStop('tools')) return { type: 'cancelled' }
+    if (index > (frame?.index ?? 0) && ctx.services.shouldStop('tools')) return { type: 'cancelled' }
     last = yield* ctx.delegate(agent, { segment: String(index) })
     if (!isStepDone(last, { step: agent.name, workflow })) return last
     index++

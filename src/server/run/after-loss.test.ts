@@ -13,7 +13,7 @@ const questionOf = (id: string, toolCallId?: string) => ({
 const both = [questionOf('i1', 'c1'), questionOf('i2', 'c2')]
 const checkpoint = {
   ...{ version: 1, frames: { agent: 1 }, values: { x: 1 }, messages: begun, state: { large: 1 } },
-  ...{ points: both.map((interrupt) => ({ interrupt, address: 'agent' })), answered: ['i0'] },
+  ...{ openInterrupts: both.map((interrupt) => ({ interrupt, address: 'agent' })), answered: ['i0'] },
 }
 
 interface Case {
@@ -43,7 +43,7 @@ test('answers that were all carried out are done with, and are not taken again',
   expect(left({ added })).toEqual({
     ...{ messages: [...begun, ...added], state: { count: 3, ledger: [1, 2] }, interrupts: [] },
     checkpoint: {
-      ...{ version: 1, points: [], frames: {}, values: {}, messages: [], state: {} },
+      ...{ version: 1, openInterrupts: [], frames: {}, values: {}, messages: [], state: {} },
       answered: ['i0', 'i1', 'i2'],
     },
   })

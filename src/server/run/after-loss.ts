@@ -52,12 +52,14 @@ function isCarriedOut(
 function withAnswered(checkpoint: unknown, interrupts: Thread['interrupts']): { checkpoint?: unknown } {
   if (!isSaved(checkpoint)) return {}
   const answered = [...checkpoint.answered, ...interrupts.map(({ id }) => id)]
-  const over = { ...checkpoint, points: [], frames: {}, values: {}, answered }
+  const over = { ...checkpoint, openInterrupts: [], frames: {}, values: {}, answered }
   return { checkpoint: trimmed(over) }
 }
 
 function isSaved(checkpoint: unknown): checkpoint is SavedCheckpoint {
-  return isRecord(checkpoint) && Array.isArray(checkpoint.points) && Array.isArray(checkpoint.answered)
+  return (
+    isRecord(checkpoint) && Array.isArray(checkpoint.openInterrupts) && Array.isArray(checkpoint.answered)
+  )
 }
 
 /** The log has only what clients may see. */

@@ -21,7 +21,7 @@ const foreign: Agent = {
   name: 'foreign',
   description: '',
   hasNativeEvents: true,
-  async *run({ native }) {
+  async *run({ services: { native } }) {
     for (const event of (await native?.change?.({ id: 1 })) ?? [{ id: 1 }])
       yield* (await native?.translate?.(event)) ?? [hello]
     return { type: 'done' }

@@ -105,12 +105,12 @@ async function* inTime(
   const limit = new AbortController()
   const release = linkAbort(ctx.signal, limit)
   const late = new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`)
-  const cancel = ctx.clock.schedule(runTimeoutMs, () => limit.abort(late))
+  const cancel = ctx.services.clock.schedule(runTimeoutMs, () => limit.abort(late))
   const { signal } = limit
   // Inherited, not copied: members such as `state` are live.
   const limited = Object.create(ctx, { signal: { value: signal, enumerable: true } }) as RunContext
-  const { clock, graceMs } = ctx
-  const onStrayError = (): void => ctx.report('an agent failed after its time was over')
+  const { clock, graceMs } = ctx.services
+  const onStrayError = (): void => ctx.services.report('an agent failed after its time was over')
   try {
     return yield* abortable(agent.run(limited), { signal, clock, graceMs, onStrayError })
   } catch (error) {

@@ -31,11 +31,11 @@ export async function rememberedThread(
   const agent = agents.get(key.agent)
   const thread = agent?.memory && (await readFrom(agent.memory, key))
   if (!agent || !thread || thread.messages.length === 0) return undefined
-  const { messages, state, paused } = thread
+  const { messages, state, suspension } = thread
   const pendingToolCalls = pendingCalls(thread)
-  if (!paused) return { messages, state, pendingToolCalls, interrupts: [] }
-  const interrupts = paused.points.map(({ interrupt }) => interrupt)
-  const at = { threadId: key.thread, runId: newId('run'), messages, state, ...paused }
+  if (!suspension) return { messages, state, pendingToolCalls, interrupts: [] }
+  const interrupts = suspension.openInterrupts.map(({ interrupt }) => interrupt)
+  const at = { threadId: key.thread, runId: newId('run'), messages, state, ...suspension }
   return { messages, state, pendingToolCalls, interrupts, checkpoint: checkpointOf(agent, at) }
 }
 

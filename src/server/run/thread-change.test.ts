@@ -53,7 +53,7 @@ describe('the change that a run makes', () => {
 
 describe('questions after a run', () => {
   const asking: Thread = { ...thread, interrupts: [question], checkpoint: { old: true } }
-  const saved = { points: [{ interrupt: question }], answered: ['i0'], frames: { x: 1 } }
+  const saved = { openInterrupts: [{ interrupt: question }], answered: ['i0'], frames: { x: 1 } }
 
   test('are those it has asked, with what it needs to go on', () => {
     const outcome: Outcome = {
@@ -65,11 +65,11 @@ describe('questions after a run', () => {
 
   test('are none when it has completed; what was answered is kept, without the rest', () => {
     const answered = Array.from({ length: 300 }, (_, n) => `i${n}`)
-    const over = { ...saved, points: [], answered, messages: stored, state: { large: 1 } }
+    const over = { ...saved, openInterrupts: [], answered, messages: stored, state: { large: 1 } }
     const made = change({ thread: asking, saved: over })
     expect(made.interrupts).toEqual([])
     expect(made.checkpoint).toEqual({
-      ...{ points: [], frames: { x: 1 }, messages: [], state: {} },
+      ...{ openInterrupts: [], frames: { x: 1 }, messages: [], state: {} },
       answered: answered.slice(100),
     })
   })
@@ -80,17 +80,17 @@ describe('questions after a run', () => {
       ...{ interrupts: [question], checkpoint: { old: true } },
     })
     const other = { id: 'i2', reason: 'tool_call' }
-    const progress = { points: [{ interrupt: other }], answered: [] }
+    const progress = { openInterrupts: [{ interrupt: other }], answered: [] }
     expect(change({ thread: asking, outcome, saved: progress })).toMatchObject({
       ...{ interrupts: [other], checkpoint: progress },
     })
   })
 
   test.each(['cancelled', 'failed'] as const)('are none when it was %s and has done with them', (type) => {
-    const progress = { points: [], answered: ['i1'] }
+    const progress = { openInterrupts: [], answered: ['i1'] }
     const made = change({ thread: asking, outcome: ended(type), saved: progress })
     expect(made.interrupts).toEqual([])
-    expect(made.checkpoint).toMatchObject({ points: [], answered: ['i1'] })
+    expect(made.checkpoint).toMatchObject({ openInterrupts: [], answered: ['i1'] })
   })
 })
 

@@ -16,7 +16,7 @@ export interface EndedRun {
 
 /** The part of a checkpoint that is the server's business. */
 export interface SavedCheckpoint {
-  readonly points: readonly { readonly interrupt: Thread['interrupts'][number] }[]
+  readonly openInterrupts: readonly { readonly interrupt: Thread['interrupts'][number] }[]
   readonly answered: readonly string[]
 }
 
@@ -46,7 +46,7 @@ function interruptsAfter({ thread, outcome, saved }: EndedRun): Thread['interrup
   if (outcome.type === 'interrupted') return outcome.interrupts
   if (outcome.type === 'completed') return []
   // A resumed run that came to nothing: its questions are still open.
-  return saved?.points.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
+  return saved?.openInterrupts.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
 }
 
 /** Calls of an earlier run stay open when the user goes on talking: their results may still come. */
@@ -83,6 +83,6 @@ const answersKept = 200
 
 /** When nothing is left to answer, only what was answered is kept: answering once more must do nothing. */
 export function trimmed(saved: SavedCheckpoint): unknown {
-  if (saved.points.length > 0) return saved
+  if (saved.openInterrupts.length > 0) return saved
   return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-answersKept) }
 }

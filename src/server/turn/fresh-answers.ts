@@ -1,5 +1,5 @@
 import type { ResumeEntry } from '@ag-ui/core'
-import { unknownQuestion } from '../../agents/index.js'
+import { unknownInterrupt } from '../../agents/index.js'
 import { isRecord } from '../../core/is-record.js'
 import type { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/thread.js'
@@ -19,7 +19,7 @@ export function freshAnswers(
     ({ interruptId }) => !open.includes(interruptId) && !answered.includes(interruptId),
   )
   if (!stray) return resume.filter(({ interruptId }) => open.includes(interruptId))
-  return unknownQuestion(stray.interruptId, open)
+  return unknownInterrupt(stray.interruptId, open)
 }
 
 /**

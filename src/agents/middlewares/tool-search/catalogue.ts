@@ -16,7 +16,7 @@ export interface Catalogue {
  */
 export function openCatalogue(tools: readonly Tool[], ctx: RunContext): Catalogue {
   // Values are shared by all agents of a run, and each finds tools of its own.
-  const key = `millrace:found-tools:${ctx.address}`
+  const key = `millrace:found-tools:${ctx.span.address}`
   const names = new Set(tools.map(({ name }) => name))
   const readFound = (): string[] => {
     const value = ctx.values.get(key)

@@ -37,7 +37,8 @@ export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchO
     async onStart(setup, ctx) {
       const all = await toolsIn(tools, ctx.signal)
       const absent = strayName(alwaysOn, all)
-      if (absent !== undefined) ctx.report(`no source has the tool '${absent}', which should always be on`)
+      if (absent !== undefined)
+        ctx.services.report(`no source has the tool '${absent}', which should always be on`)
       const shown = all.filter(({ name }) => alwaysOn.includes(name))
       const hidden = all.filter((tool) => !shown.includes(tool))
       const catalogue = openCatalogue(hidden, ctx)
@@ -60,10 +61,10 @@ export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchO
 function createCatalogues() {
   const byRun = new WeakMap<RunContext['values'], Map<string, Catalogue>>()
   return {
-    get: ({ values, address }: RunContext) => byRun.get(values)?.get(address),
-    set({ values, address }: RunContext, catalogue: Catalogue) {
+    get: ({ values, span }: RunContext) => byRun.get(values)?.get(span.address),
+    set({ values, span }: RunContext, catalogue: Catalogue) {
       const ofRun = byRun.get(values) ?? new Map<string, Catalogue>()
-      byRun.set(values, ofRun.set(address, catalogue))
+      byRun.set(values, ofRun.set(span.address, catalogue))
     },
   }
 }
