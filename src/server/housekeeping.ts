@@ -8,7 +8,7 @@ import type { ServerContext } from './context.js'
 import type { Logger } from './logger.js'
 import type { ThreadRules } from './options.js'
 import { removeThread } from './remove-thread.js'
-import { memoryOf } from './run/remembered-thread.js'
+import { memoryOf } from './run/agent-memory.js'
 
 const defaultSweepEveryMs = 300_000
 

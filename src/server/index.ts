@@ -1,5 +1,5 @@
 export { createServer, type CloseOptions, type Server } from './create-server.js'
-export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks.js'
+export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks/hooks.js'
 export { defaultLimits, type Limits } from './limits.js'
 export type { Logger } from './logger.js'
 export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } from './options.js'

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { Store } from '../threads/store.js'
 import type { Thread } from '../threads/thread.js'
-import type { Hooks } from './hooks.js'
+import type { Hooks } from './hooks/hooks.js'
 import type { Limits } from './limits.js'
 import type { Logger } from './logger.js'
 

@@ -6,7 +6,7 @@ import type { Thread, ThreadKey, ThreadSummary } from '../threads/thread.js'
 import { summaryOf } from '../threads/thread-summary.js'
 import type { RemovalReason, ThreadRules } from './options.js'
 import { keepLease } from './run/keep-lease.js'
-import { ownerOf } from './run/remembered-thread.js'
+import { ownerOf } from './run/agent-memory.js'
 
 export interface RemoveThreadOptions {
   readonly store: Store

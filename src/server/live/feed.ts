@@ -4,7 +4,7 @@ import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
 import type { Departure } from '../stream/sink.js'
 import { afterPromises } from './after-promises.js'
-import { Follower, type Entries, type Followed } from './follower.js'
+import { Follower, type Entries, type Followed } from './subscriber.js'
 import { createTail, type Tail } from './tail.js'
 
 /** Events that follow each other, as the log takes them. */

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import { checkId } from '../check-input.js'
-import { settledThread } from '../run/recover-run.js'
+import { settledThread } from '../recovery/recover-thread.js'
 import { fieldsOf, json, readBody, unknownThread, type Route } from './route.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { LogEntry, LogPosition } from '../../threads/store.js'
 import type { ThreadKey } from '../../threads/thread.js'
 import type { ServerContext } from '../context.js'
-import { settledThread } from '../run/recover-run.js'
+import { settledThread } from '../recovery/recover-thread.js'
 import { serverClosing } from '../run/server-closing.js'
 import type { Departure } from '../stream/sink.js'
 

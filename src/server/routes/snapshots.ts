@@ -2,9 +2,9 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { Thread, ThreadKey } from '../../threads/thread.js'
 import { checkId } from '../check-input.js'
-import { patchState } from '../turn/patch-state.js'
-import { recoverThread, settledThread } from '../run/recover-run.js'
-import { adoptThread, memoryOf, ownerOf, rememberedThread } from '../run/remembered-thread.js'
+import { patchState } from '../state/patch-state.js'
+import { recoverThread, settledThread } from '../recovery/recover-thread.js'
+import { adoptThread, memoryOf, ownerOf, rememberedThread } from '../run/agent-memory.js'
 import { takeLease } from '../run/take-lease.js'
 import {
   json,

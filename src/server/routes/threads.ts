@@ -3,8 +3,8 @@ import type { Owner, ThreadSummary } from '../../threads/thread.js'
 import type { LiveRun } from '../live/live-run.js'
 import { removeThread } from '../remove-thread.js'
 import { titleOf } from '../run/message-tail.js'
-import { settledThread } from '../run/recover-run.js'
-import { memoryOf } from '../run/remembered-thread.js'
+import { settledThread } from '../recovery/recover-thread.js'
+import { memoryOf } from '../run/agent-memory.js'
 import { json, threadInPath, unknownThread, type Route } from './route.js'
 
 const defaultLimit = 50

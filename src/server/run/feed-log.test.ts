@@ -3,7 +3,7 @@ import { createServerContext, type ContextUnderTest } from '../../../test/suppor
 import { hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
 import type { Store } from '../../threads/store.js'
 import type { FeedOptions } from '../live/feed.js'
-import { createStateRules } from '../turn/state-rules.js'
+import { createStateRules } from '../state/state-rules.js'
 import { createFeedLog } from './feed-log.js'
 
 const key = keyOf('t')

@@ -2,7 +2,7 @@ import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { Feed, FeedBatch, FeedOptions } from '../live/feed.js'
-import type { RunOrder } from './conduct-run.js'
+import type { RunOrder } from './run-agent.js'
 
 type Logged = Pick<RunOrder, 'server' | 'lease' | 'record' | 'plan'>
 

@@ -1,9 +1,9 @@
 import { MillraceError } from '../../core/errors.js'
 import { createRunStream, type AgentEvent, type AgUiEvent, type RunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
-import type { RunInfo } from '../hooks.js'
-import type { TurnPlan } from '../turn/plan-turn.js'
-import { createOutgoing } from './outgoing.js'
+import type { RunInfo } from '../hooks/hooks.js'
+import type { TurnPlan } from '../plan/plan-run.js'
+import { createOutgoing } from '../hooks/output-hooks.js'
 
 /** A turn in which no agent has a part. */
 export interface OverTurn {

@@ -4,7 +4,7 @@ import { talk } from '../../../test/support/talk.js'
 import type { Outcome } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/thread.js'
-import { createStateRules } from '../turn/state-rules.js'
+import { createStateRules } from '../state/state-rules.js'
 import { runError, threadChange, type EndedRun } from './thread-change.js'
 
 const stored = talk('u1 a1(c1)')

@@ -1,0 +1,392 @@
+import type { Interrupt, Message } from '@ag-ui/core'
+import { describe, expect, it } from 'vitest'
+import { shorthand, talk } from '../../../test/support/talk.js'
+import { turnRequest, type TurnFacts } from '../../../test/support/plan-request.js'
+import { planTurn, type TurnPlan } from './plan-run.js'
+
+const plan = (facts: TurnFacts): TurnPlan => planTurn(turnRequest(facts))
+
+/** The plan in short: its type and the conversation. */
+function brief(given: TurnPlan): string {
+  if (given.type === 'refuse') return `refuse ${given.error.code}`
+  return given.type === 'nothing' ? 'nothing' : `${given.type} ${shorthand(given.messages)}`
+}
+
+function opening(given: TurnPlan): string[] {
+  return 'opening' in given ? given.opening.map(({ type }) => type) : []
+}
+
+describe('a thread that does not exist yet', () => {
+  it.each([
+    ['starts with a user message', 'u1', 'run u1'],
+    ['keeps the order, with a system message in front', 's1 u1 d1 u2', 'run s1 u1 d1 u2'],
+    ['takes nothing in the name of the agent', 'a1 u1 r1 v1 t-c1', 'run u1'],
+    ['has nothing to do for what the agent is said to have said', 'a1', 'nothing'],
+    ['refuses the result of a call it never made', 'a1 t-c1', 'refuse NO_TOOL_RESULTS'],
+    ['has nothing to do without messages', '', 'nothing'],
+  ])('%s', (_what, client, expected) => {
+    expect(brief(plan({ client }))).toBe(expected)
+  })
+})
+
+describe('what is new', () => {
+  it.each([
+    ['a user message is delivered', 'u1 a1', 'u1 a1 u2', 'run u1 a1 u2'],
+    ['all user messages are delivered', 'u1 a1', 'u1 a1 u2 u3', 'run u1 a1 u2 u3'],
+    ['system and developer messages are delivered in order', 'u1 a1', 'u1 a1 d1 u2 s1', 'run u1 a1 d1 u2 s1'],
+    ['a system message in front goes to the end', 'u1 a1', 's1 u1 a1 u2', 'run u1 a1 s1 u2'],
+    ['one that stands among old ones goes to the end', 'u1 a1', 'u1 u2 a1', 'run u1 a1 u2'],
+    ['a message that comes twice is taken once', 'u1 a1', 'u1 a1 u2 u2', 'run u1 a1 u2'],
+    [
+      'who has an id twice, as it is stored, is up to date',
+      'u1 a1 u2 a1',
+      'u1 a1 u2 a1 u3',
+      'run u1 a1 u2 a1 u3',
+    ],
+    ['an id that is stored twice is that of the first', 'u1 a1 u2 a1', 'a1 u2 u3', 'run u1 a1 u2 a1 u3'],
+    ['a list in another order appends', 'u1 a1 u2 a2', 'a2 u1 u2 a1 u3', 'run u1 a1 u2 a2 u3'],
+    ['an assistant message is not taken', 'u1 a1', 'u1 a1 a9', 'nothing'],
+    ['reasoning and activity are not taken', 'u1 a1', 'u1 a1 r9 v9 u2', 'run u1 a1 u2'],
+    ['a client that knows nothing appends', 'u1 a1', 'u9', 'run u1 a1 u9'],
+    ['a client that dropped old messages appends', 'u1 a1 u2 a2', 'a2 u3', 'run u1 a1 u2 a2 u3'],
+    ['a client without reasoning appends', 'u1 r1 a1 v1', 'u1 a1 u2', 'run u1 r1 a1 v1 u2'],
+    ['nothing', 'u1 a1', 'u1 a1', 'nothing'],
+    ['nothing, in a tab that is behind', 'u1 a1 u2 a2', 'u1 a1', 'nothing'],
+    ['nothing, in an empty list', 'u1 a1', '', 'nothing'],
+  ])('%s', (_what, stored, client, expected) => {
+    expect(brief(plan({ stored, client }))).toBe(expected)
+  })
+
+  it('is not a prompt in front that is stored under another id', () => {
+    const prompt: Message = { id: 's9', role: 'system', content: 'text of s1' }
+    const stored = 's1 u1 a1'
+    expect(brief(plan({ stored, client: [prompt, ...talk('u1 a1')] }))).toBe('nothing')
+    expect(brief(plan({ stored, client: [prompt, ...talk('u1')] }))).toBe('run s1 u1')
+    expect(brief(plan({ stored, client: [prompt, ...talk('u2')] }))).toBe('run s1 u1 a1 u2')
+    // But the same words at the end, or alone, are said once more.
+    expect(brief(plan({ stored, client: [...talk('u1 a1'), prompt] }))).toBe('run s1 u1 a1 s9')
+    expect(brief(plan({ stored, client: [prompt] }))).toBe('run s1 u1 a1 s9')
+  })
+
+  it('is a change of what is stored', () => {
+    const given = plan({ stored: 'u1 a1', client: 'u1 a1 u2' })
+    expect(given).toMatchObject({ change: { keep: 2, append: [{ id: 'u2' }] }, fork: false })
+  })
+
+  it('leaves known messages as they are stored, whatever the client says of them', () => {
+    const stored = talk('s1 u1 a1(c1) t-c1 a2')
+    const client = talk('s1* u1 a1* t-c1* a2* u2')
+    const given = plan({ stored, client })
+    expect('messages' in given && given.messages.slice(0, 5)).toEqual(stored)
+  })
+
+  it('is not what has the id of a message of another kind', () => {
+    const client: Message[] = [...talk('u1'), { id: 'a1', role: 'user', content: 'not the agent' }]
+    expect(brief(plan({ stored: 'u1 a1', client }))).toBe('nothing')
+  })
+})
+
+describe('tool results', () => {
+  const calls = { stored: 'u1 a1(c1,c2)', pending: ['c1', 'c2'] }
+
+  it.each<[string, TurnFacts, string]>([
+    [
+      'start the agent when all are there',
+      { ...calls, client: 'u1 a1 t-c1 t-c2' },
+      'run u1 a1(c1,c2) t-c1 t-c2',
+    ],
+    ['are held while one is missing', { ...calls, client: 'u1 a1 t-c1' }, 'hold u1 a1(c1,c2) t-c1'],
+    [
+      'start the agent with the last one, in any order',
+      { stored: 'u1 a1(c1,c2) t-c2', pending: ['c1', 'c2'], client: 'u1 a1 t-c2 t-c1' },
+      'run u1 a1(c1,c2) t-c2 t-c1',
+    ],
+    [
+      'need not be sent again',
+      { stored: 'u1 a1(c1,c2) t-c1', pending: ['c2'], client: 'u1 a1 t-c2' },
+      'run u1 a1(c1,c2) t-c1 t-c2',
+    ],
+    [
+      'go right behind their calls',
+      { stored: 'u1 a1(c1,c2) t-c1 r1 v1', pending: ['c2'], client: 'u1 a1 t-c1 t-c2' },
+      'run u1 a1(c1,c2) t-c1 t-c2 r1 v1',
+    ],
+    [
+      'go behind the calls of several messages',
+      { stored: 'u1 a1(c1) a2(c2) v1', pending: ['c1', 'c2'], client: 'u1 a1 a2 t-c2 t-c1' },
+      'run u1 a1(c1) t-c1 a2(c2) t-c2 v1',
+    ],
+    [
+      'go to the end when no message has the call',
+      { stored: 'u1 a1', pending: ['c1'], client: 'u1 a1 t-c1' },
+      'run u1 a1 t-c1',
+    ],
+    ['count only for calls that wait', { stored: 'u1 a1(c1)', client: 'u1 a1 t-c1' }, 'nothing'],
+    ['change nothing when none is new', { ...calls, client: 'u1 a1' }, 'nothing'],
+    [
+      'that came are not missing for a user who goes on',
+      { ...calls, client: 'u1 a1 t-c1 u2' },
+      'run u1 a1(c1,c2) t-c1 u2',
+    ],
+    ['may stay away when the user goes on', { ...calls, client: 'u1 a1 u2' }, 'run u1 a1(c1,c2) u2'],
+    [
+      'are held together with what the application says',
+      { ...calls, client: 'u1 a1 t-c1 s1' },
+      'hold u1 a1(c1,c2) t-c1 s1',
+    ],
+    [
+      'are not held for a call that the user has left behind',
+      { stored: 'u1 a1(c1) u2 a2(c2)', pending: ['c1', 'c2'], client: 'u1 a1 u2 a2 t-c2' },
+      'run u1 a1(c1) u2 a2(c2) t-c2',
+    ],
+  ])('%s', (_what, facts, expected) => {
+    expect(brief(plan(facts))).toBe(expected)
+  })
+
+  it('change the messages from where they go', () => {
+    const given = plan({ stored: 'u1 a1(c1) r1', pending: ['c1'], client: 'u1 a1 t-c1' })
+    expect(given).toMatchObject({ change: { keep: 2, append: [{ id: 't-c1' }, { id: 'r1' }] } })
+  })
+
+  it('are taken once for one call: the first', () => {
+    const second: Message = { id: 'other', role: 'tool', toolCallId: 'c1', content: 'second' }
+    const given = plan({ stored: 'u1 a1(c1)', pending: ['c1'], client: [...talk('u1 a1 t-c1'), second] })
+    expect(brief(given)).toBe('run u1 a1(c1) t-c1')
+  })
+
+  it('get an id of their own when the client uses one twice', () => {
+    const result: Message = { id: 'a1', role: 'tool', toolCallId: 'c1', content: 'done' }
+    const given = plan({ stored: 'u1 a1(c1) s1', pending: ['c1'], client: [...talk('u1 a1 s1'), result] })
+    expect(brief(given)).toBe('run u1 a1(c1) c1-result s1')
+    expect(opening(given)).toEqual(['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'])
+  })
+
+  it('of a call that was never made are refused when nothing else is new', () => {
+    const given = plan({ stored: 'u1 a1(c1)', client: 'u1 a1 t-c9' })
+    expect(brief(given)).toBe('refuse NO_TOOL_RESULTS')
+    expect(given).toMatchObject({ error: { status: 400, expose: true, details: { toolCallId: 'c9' } } })
+  })
+
+  it.each([
+    ['something else is new', 'u1 a1 u2 t-c9', 'run u1 a1(c1) u2'],
+    ['they are not the newest', 'u1 t-c9 a1', 'nothing'],
+  ])('of a call that was never made are ignored when %s', (_what, client, expected) => {
+    expect(brief(plan({ stored: 'u1 a1(c1)', client }))).toBe(expected)
+  })
+
+  it('do nothing when the call has been answered', () => {
+    const again: Message = { id: 'again', role: 'tool', toolCallId: 'c1', content: 'other' }
+    const stored = 'u1 a1(c1) t-c1 a2'
+    expect(brief(plan({ stored, client: [...talk('u1 a1 t-c1 a2'), again] }))).toBe('nothing')
+    // From a tab that has not seen the answer yet.
+    expect(brief(plan({ stored, client: [...talk('u1 a1'), again] }))).toBe('nothing')
+  })
+})
+
+describe('open questions', () => {
+  const interrupts: Interrupt[] = [{ id: 'q1', reason: 'tool_call', toolCallId: 'c1' }]
+  const asked = { stored: 'u1 a1(c1,c2)', interrupts, status: 'interrupted' as const }
+
+  it.each<[string, TurnFacts, string]>([
+    ['are asked again', { ...asked, client: 'u1 a1' }, 'run u1 a1(c1,c2)'],
+    ['are asked again instead of taking a message', { ...asked, client: 'u1 a1 u2 s1' }, 'run u1 a1(c1,c2)'],
+    ['are asked again instead of taking an edit', { ...asked, client: 'u1*' }, 'run u1 a1(c1,c2)'],
+    ['are asked again instead of another answer', { ...asked, client: 'u1' }, 'run u1 a1(c1,c2)'],
+    [
+      'do not stand in the way of results',
+      { ...asked, pending: ['c2'], client: 'u1 a1 t-c2 u2' },
+      'run u1 a1(c1,c2) t-c2',
+    ],
+    ['are not answered by a result', { ...asked, pending: ['c1'], client: 'u1 a1 t-c1' }, 'run u1 a1(c1,c2)'],
+    [
+      'that are answered let messages in',
+      { ...asked, client: 'u1 a1 t-c1 u2', resume: ['q1'] },
+      'run u1 a1(c1,c2) u2',
+    ],
+    [
+      'that are answered keep what their run has left',
+      { ...asked, client: 'u1*', resume: ['q1'] },
+      'run u1 a1(c1,c2)',
+    ],
+    [
+      'that are answered hold no results back',
+      { ...asked, pending: ['c2', 'c3'], client: 'u1 a1 t-c2', resume: ['q1'] },
+      'run u1 a1(c1,c2) t-c2',
+    ],
+  ])('%s', (_what, facts, expected) => {
+    const given = plan(facts)
+    expect(brief(given)).toBe(expected)
+    expect(given).toMatchObject({ fork: false })
+  })
+
+  it('that nobody asked cannot be answered', () => {
+    expect(brief(plan({ ...asked, client: 'u1 a1 u2', resume: ['q0'] }))).toBe('refuse INVALID_RESUME')
+    expect(brief(plan({ stored: 'u1 a1', client: 'u1 a1', resume: ['q1'] }))).toBe('refuse INVALID_RESUME')
+  })
+
+  it('that were answered before are done with, and what else is new counts', () => {
+    const before = { stored: 'u1 a1', checkpoint: { answered: ['q1'] }, resume: ['q1'] }
+    expect(brief(plan({ ...before, client: 'u1 a1' }))).toBe('nothing')
+    expect(plan({ ...before, client: 'u1 a1 u2' })).toMatchObject({ type: 'run', resume: [] })
+  })
+
+  it('do not take a waiting message from the client', () => {
+    const stored = talk(asked.stored)
+    expect(plan({ ...asked, client: 'u2' })).toMatchObject({
+      opening: [{ messages: [] }, { messages: [...stored, ...talk('u2')] }],
+    })
+    expect(opening(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
+    expect(opening(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
+  })
+})
+
+describe('a run that did not come to an end', () => {
+  const takenBack: Message = {
+    id: 'a9',
+    role: 'assistant',
+    content: 'wrong',
+    metadata: { millrace: { rejected: 'no JSON' } },
+  }
+
+  const cutOff: Message = {
+    id: 'a8',
+    role: 'assistant',
+    content: 'I was about',
+    metadata: { millrace: { cancelled: true } },
+  }
+
+  it.each<[string, TurnFacts, string]>([
+    ['is tried again', { stored: 'u1', client: 'u1', status: 'failed' }, 'run u1'],
+    ['is tried again when it was cancelled', { stored: 'u1', client: 'u1', status: 'cancelled' }, 'run u1'],
+    ['is tried again when it was lost', { stored: 'u1', client: 'u1', status: 'lost' }, 'run u1'],
+    [
+      'is tried again with the same id',
+      { stored: 'u1', client: 'u1', status: 'lost', runId: 'run-1' },
+      'run u1',
+    ],
+    [
+      'is tried again after a result',
+      { stored: 'u1 a1(c1) t-c1 r1', client: 'u1 a1 t-c1', status: 'failed' },
+      'run u1 a1(c1) t-c1 r1',
+    ],
+    [
+      'is tried again after what was taken back',
+      { stored: [...talk('u1 r1'), takenBack], client: [...talk('u1'), takenBack], status: 'failed' },
+      'run u1 r1 a9',
+    ],
+    [
+      'is tried again after an answer that was cut off',
+      { stored: [...talk('u1'), cutOff], client: [...talk('u1'), cutOff], status: 'cancelled' },
+      'run u1 a8',
+    ],
+    ['is over when the agent has spoken', { stored: 'u1 a1', client: 'u1 a1', status: 'failed' }, 'nothing'],
+    [
+      'waits for missing results',
+      { stored: 'u1 a1(c1,c2) t-c1', pending: ['c2'], client: 'u1 a1 t-c1', status: 'cancelled' },
+      'nothing',
+    ],
+    ['is another case than one that did', { stored: 'u1', client: 'u1' }, 'nothing'],
+  ])('%s', (_what, facts, expected) => {
+    expect(brief(plan(facts))).toBe(expected)
+  })
+
+  it('is tried again with the messages as they are stored', () => {
+    const request = turnRequest({ stored: 'u1', client: 'u1', status: 'failed' })
+    const given = planTurn(request)
+    expect(given).toMatchObject({ change: { keep: 1, append: [] } })
+    expect('messages' in given && given.messages[0]).toBe(request.thread?.messages[0])
+  })
+})
+
+describe('the opening', () => {
+  it.each<[string, TurnFacts, string[]]>([
+    ['is empty for a client that is up to date', { stored: 'u1 r1 a1', client: 'u1 a1 u2' }, []],
+    ['is empty for a new thread', { client: 's1 u1', clientState: { a: 1 } }, []],
+    [
+      'has the messages that a client lacks',
+      { stored: 'u1 a1', client: 'u9' },
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'],
+    ],
+    [
+      'begins anew when a client would end up with another order',
+      { stored: 'u1 a1', client: 'a1 u1 u2' },
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'],
+    ],
+    [
+      'has the messages when some are not taken',
+      { stored: 'u1 a1', client: 'u1 a1 a9 u2' },
+      ['MESSAGES_SNAPSHOT'],
+    ],
+    [
+      'has the state that a client lacks',
+      { stored: 'u1 a1', client: 'u1 a1 u2', state: { a: 1 }, clientState: {} },
+      ['STATE_SNAPSHOT'],
+    ],
+    [
+      'has no state when the client only lacks what is private',
+      { stored: 'u1 a1', client: 'u1 a1 u2', state: { a: 1, secret: 2 }, clientState: { a: 1 } },
+      [],
+    ],
+    [
+      'has both, messages first',
+      { stored: 'u1 a1', client: 'u9', state: { a: 1 }, clientState: {} },
+      ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'STATE_SNAPSHOT'],
+    ],
+  ])('%s', (_what, facts, expected) => {
+    expect(opening(plan(facts))).toEqual(expected)
+  })
+
+  it('has all messages and the full state', () => {
+    const given = plan({ stored: 'u1 r1 a1', client: 'u9', state: { a: 1, secret: 2 }, clientState: {} })
+    expect(given).toMatchObject({
+      opening: [
+        { messages: [] },
+        { messages: talk('u1 r1 a1 u9') },
+        { type: 'STATE_SNAPSHOT', snapshot: { a: 1, secret: 2 } },
+      ],
+    })
+  })
+})
+
+describe('the state', () => {
+  const given = { stored: 'u1 a1 u2 a2 r2', state: { a: 1, b: 2, secret: 3 }, clientState: { a: 5, c: 6 } }
+
+  it.each([
+    ['is changed by a client that has the newest message', 'u1 a1 u2 a2 u3', { a: 5, c: 6, secret: 3 }],
+    ['is changed by one that dropped old messages', 'a2 u3', { a: 5, c: 6, secret: 3 }],
+    ['is added to by one that is behind', 'a1 u3', { a: 1, b: 2, c: 6, secret: 3 }],
+    ['is set by one that knows nothing', 'u9', { a: 5, b: 2, c: 6, secret: 3 }],
+  ])('%s', (_what, client, state) => {
+    expect(plan({ ...given, client })).toHaveProperty('state', state)
+  })
+
+  it('is the client’s on an empty thread', () => {
+    expect(plan({ stored: '', client: 'u1', clientState: { a: 1 } })).toHaveProperty('state', { a: 1 })
+    expect(plan({ client: 'u1', clientState: { a: 1, secret: 2 } })).toHaveProperty('state', { a: 1 })
+  })
+})
+
+describe('the state of a request', () => {
+  it('is kept when nothing else is new, and nobody is asked', () => {
+    const facts = { stored: 'u1 a1', client: 'u1 a1', state: { a: 1 } }
+    expect(plan({ ...facts, clientState: { a: 2 } })).toMatchObject({ type: 'hold', state: { a: 2 } })
+    expect(brief(plan({ ...facts, clientState: { a: 1 } }))).toBe('nothing')
+  })
+
+  it('counts with an edit and with a regenerated answer', () => {
+    const facts = { stored: 'u1 a1', state: { a: 1, b: 1 }, clientState: { a: 2 } }
+    expect(plan({ ...facts, client: 'u1*' })).toMatchObject({ fork: true, state: { a: 2 } })
+    expect(plan({ ...facts, client: 'u1' })).toMatchObject({ fork: true, state: { a: 2 } })
+  })
+
+  it.each(['server', 'client'] as const)('does not undo what a client has not heard of (%s)', (history) => {
+    const facts = {
+      stored: 'u1 a1',
+      client: 'u1 a1 u2',
+      state: { a: 'new', b: 1 },
+      shown: { a: 'old', b: 1 },
+    }
+    const given = plan({ ...facts, history, clientState: { a: 'old', b: 2 } })
+    expect(given).toMatchObject({ type: 'run', state: { a: 'new', b: 2 } })
+  })
+})

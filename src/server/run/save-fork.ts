@@ -1,0 +1,69 @@
+import { isEqual } from '../../core/is-equal.js'
+import type { AgUiEvent } from '../../protocol/index.js'
+import type { Lease } from '../../threads/store.js'
+import type { Thread } from '../../threads/thread.js'
+import type { ServerContext } from '../context.js'
+import type { TurnPlan } from '../plan/plan-run.js'
+
+type RunPlan = Extract<TurnPlan, { type: 'run' }>
+
+/**
+ * Before an edit cuts a thread, what it had is kept as a thread of its own: an edit, or a tab that had fallen behind,
+ * loses nothing. The client is told where.
+ */
+export async function keepFork(server: ServerContext, thread: Thread, plan: RunPlan): Promise<RunPlan> {
+  let attempt = 1
+  let threadId = forkId(thread, attempt, server.limits.idLength)
+  // An id may be taken: by the user, or by what is left of a thread that had this one's id before.
+  while (!(await isKept(server, thread, threadId)))
+    threadId = forkId(thread, ++attempt, server.limits.idLength)
+  const event: AgUiEvent = { type: 'CUSTOM', name: 'millrace.forked', value: { threadId } }
+  return { ...plan, opening: [...plan.opening, event] }
+}
+
+/** Keeps a thread under an id. False when that is another thread's. */
+async function isKept(server: ServerContext, thread: Thread, threadId: string): Promise<boolean> {
+  const { store, owner, limits } = server
+  const key = { ...thread.key, thread: threadId }
+  const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
+  // Who is at work there changes it.
+  if (!lease) return false
+  try {
+    const existing = await store.threads.load(key)
+    // Kept before, by a run that was lost.
+    if (existing) return isCopy(existing, thread)
+    await copyThread(server, thread, lease)
+    return true
+  } finally {
+    await store.leases.release(lease)
+  }
+}
+
+async function copyThread(
+  { store, housekeeping }: ServerContext,
+  { key, title, messages, state, pendingToolCalls }: Thread,
+  lease: Lease,
+): Promise<void> {
+  await housekeeping.makeRoom(key, lease.key.thread)
+  await store.threads.commit(lease, {
+    ...{ version: 0, keep: 0, append: messages, state, title, forkedFrom: key.thread },
+    interrupts: [],
+    pendingToolCalls,
+  })
+}
+
+function isCopy(existing: Thread, { key, messages, state }: Thread): boolean {
+  return (
+    existing.forkedFrom === key.thread &&
+    isEqual(existing.messages, messages) &&
+    isEqual(existing.state, state)
+  )
+}
+
+/** `chat~3`, then `chat~3-2`: what a thread was before its fourth change. Long ids are shortened to make room for that. */
+function forkId({ key, version }: Thread, attempt: number, idLength: number): string {
+  const end = attempt === 1 ? `~${version}` : `~${version}-${attempt}`
+  // Half a surrogate pair cannot be sent.
+  const base = key.thread.slice(0, Math.max(0, idLength - end.length)).replace(/[\uD800-\uDBFF]$/, '')
+  return base + end
+}

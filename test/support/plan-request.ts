@@ -1,0 +1,70 @@
+import type { Interrupt, Message, ResumeEntry } from '@ag-ui/core'
+import type { RunInput } from '../../src/protocol/index.js'
+import { createStateRules } from '../../src/server/state/state-rules.js'
+import type { TurnRequest } from '../../src/server/plan/plan-run.js'
+import type { RunStatus, Thread } from '../../src/threads/thread.js'
+import { talk } from './talk.js'
+
+export interface TurnFacts {
+  /** What is stored, in short. Undefined: there is no thread. */
+  readonly stored?: string | readonly Message[] | undefined
+  readonly client: string | readonly Message[]
+  /** Calls that wait for results. */
+  readonly pending?: readonly string[]
+  readonly interrupts?: readonly Interrupt[]
+  /** Questions that are answered. */
+  readonly resume?: readonly string[]
+  readonly checkpoint?: unknown
+  readonly status?: RunStatus
+  readonly state?: unknown
+  readonly clientState?: unknown
+  readonly history?: 'server' | 'client'
+  /** What clients last saw of the state, when it was changed since. */
+  readonly shown?: unknown
+  readonly isLegacy?: boolean
+  readonly arrivedAt?: number
+  /** The latest run is `run-1`. Default: `run-2`. */
+  readonly runId?: string
+}
+
+const key = { app: 'app', user: 'user', agent: 'agent', thread: 'thread' }
+
+/** A request to plan, as far as a test has something to say about it. */
+export function turnRequest(facts: TurnFacts): TurnRequest {
+  const { client, history = 'server', runId = 'run-2', clientState = facts.state ?? {} } = facts
+  const input: RunInput = {
+    threadId: 'thread',
+    runId,
+    messages: toList(client),
+    state: clientState,
+    tools: [],
+    context: [],
+    resume: (facts.resume ?? []).map((interruptId): ResumeEntry => ({ interruptId, status: 'resolved' })),
+  }
+  const { isLegacy = false, arrivedAt } = facts
+  const rules = createStateRules({ private: ['secret'] })
+  return { thread: threadOf(facts), input, history, rules, isLegacy, arrivedAt }
+}
+
+function threadOf(facts: TurnFacts): Thread | undefined {
+  const { stored, status = 'completed', state = {}, pending = [], interrupts = [], checkpoint } = facts
+  if (stored === undefined) return undefined
+  return {
+    key,
+    version: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    title: '',
+    messages: toList(stored),
+    state,
+    interrupts,
+    pendingToolCalls: pending.map((id) => ({ id, name: `tool_${id}` })),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(facts.shown === undefined ? {} : { shown: facts.shown }),
+    run: { runId: 'run-1', status, startedAt: 0, nextSeq: 0 },
+  }
+}
+
+function toList(messages: string | readonly Message[]): Message[] {
+  return typeof messages === 'string' ? talk(messages) : [...messages]
+}
