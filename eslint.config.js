@@ -40,7 +40,9 @@ export default defineConfig(
   {
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: {
-      globals: { console: 'readonly', crypto: 'readonly', process: 'readonly', URL: 'readonly' },
+      globals: Object.fromEntries(
+        ['console', 'crypto', 'fetch', 'process', 'setTimeout', 'URL'].map((name) => [name, 'readonly']),
+      ),
     },
   },
 )
