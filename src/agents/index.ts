@@ -10,10 +10,10 @@ export type {
   SafePoint,
   ThreadOwner,
   TransferTarget,
-} from './agent.js'
-export { agentTool, type AgentToolOptions } from './agent-tool.js'
-export { InterruptSignal } from './asker.js'
-export { breakTool } from './break-tool.js'
+} from './contract.js'
+export { agentTool, type AgentToolOptions } from './tools/agent-tool.js'
+export { InterruptSignal } from './interrupts/interrupt-scope.js'
+export { breakTool } from './tools/control-tools.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
 export {
   checkpointOf,
@@ -21,16 +21,16 @@ export {
   type Frames,
   type SuspendedThread,
   type OpenInterrupt,
-} from './checkpoint.js'
-export { rootAddress } from './context.js'
+} from './interrupts/checkpoint.js'
+export { rootAddress } from './run/context.js'
 export { createEventSink, type EventSink } from './event-sink.js'
-export { defineTool } from './define-tool.js'
-export { exitTool } from './exit-tool.js'
-export { isCutOff, isRejected } from './history/message-marks.js'
-export { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './history/rewrite.js'
-export type { Answer, InterruptRequest } from './interrupt.js'
-export type { AgentSetup, Middleware, ToolCallInfo } from './middleware.js'
-export type { RunSink } from './active-run.js'
+export { defineTool } from './tools/define-tool.js'
+export { exitTool } from './tools/control-tools.js'
+export { isCutOff, isRejected } from './history/message-metadata.js'
+export { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './history/history.js'
+export type { Answer, InterruptRequest } from './contract.js'
+export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
+export type { RunSink } from './run/active-run.js'
 export {
   run,
   startRun,
@@ -42,11 +42,11 @@ export {
   type RunOptions,
   type StartedRun,
   type StartOptions,
-} from './run.js'
-export type { RunFields, RunRequest } from './run-input.js'
-export type { Schema } from './schema.js'
-export { contentResult } from './tool-result.js'
-export type { ContentResult, Tool, ToolContext, ToolSource } from './tool.js'
+} from './run/run.js'
+export type { RunFields, RunRequest } from './run/run-request.js'
+export type { Schema } from './tools/schema.js'
+export { contentResult } from './tools/tool-result.js'
+export type { ContentResult, Tool, ToolContext, ToolSource } from './contract.js'
 export type { McpServer } from './mcp/mcp-server.js'
 export { mcpTools, type McpToolSource, type McpToolsOptions } from './mcp/mcp-tools.js'
 export { diskFiles } from './middlewares/files/disk-files.js'
@@ -62,10 +62,10 @@ export { offloadResults, type OffloadResultsOptions } from './middlewares/offloa
 export { repairToolCalls, type RepairToolCallsOptions } from './middlewares/repair-tool-calls.js'
 export type { ResultStore } from './middlewares/result-store.js'
 export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/summarize.js'
-export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './questions.js'
-export type { ModelAttempt, RetryOptions, Verdict } from './retry-policy.js'
-export { withRetry, type WithRetryOptions } from './with-retry.js'
-export { transferAfter } from './transfer/transfer-after.js'
+export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './interrupts/interrupt-frame.js'
+export type { ModelAttempt, RetryOptions, Verdict } from './retry/retry-policy.js'
+export { withRetry, type WithRetryOptions } from './retry/with-retry.js'
+export { transferAfter } from './transfer/team.js'
 export {
   createTurnLoop,
   type PushMode,
@@ -77,7 +77,7 @@ export {
 } from './turn-loop/turn-loop.js'
 export type { Pushed } from './turn-loop/pushed.js'
 export type { SavedTurnLoop } from './turn-loop/saved.js'
-export { unknownInterrupt } from './unknown-question.js'
+export { unknownInterrupt } from './interrupts/answers.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

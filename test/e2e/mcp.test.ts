@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { toResultContent } from '../../src/agents/tool-result.js'
+import { toResultContent } from '../../src/agents/tools/tool-result.js'
 import { runToEnd, toolContext } from '../support/tool-context.js'
 import {
   bounded,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach } from 'vitest'
 import type { McpServer } from '../../src/agents/mcp/mcp-server.js'
 import { mcpTools, type McpToolsOptions, type McpToolSource } from '../../src/agents/mcp/mcp-tools.js'
-import type { Tool } from '../../src/agents/tool.js'
+import type { Tool } from '../../src/agents/contract.js'
 import { runToEnd, toolContext } from '../support/tool-context.js'
 
 const script = join(import.meta.dirname, 'support-mcp-server.mjs')

@@ -1,6 +1,6 @@
-import type { Agent, Control, RunContext } from '../../src/agents/agent.js'
+import type { Agent, Control, RunContext } from '../../src/agents/contract.js'
 import { defineAgent, type AgentOptions } from '../../src/agents/chat/chat-agent.js'
-import { defineTool } from '../../src/agents/define-tool.js'
+import { defineTool } from '../../src/agents/tools/define-tool.js'
 import { planExecute, type PlanExecuteOptions } from '../../src/agents/prebuilt/plan-execute.js'
 import { scriptedModel, type Script } from '../../src/models/index.js'
 import type { AgentEvent, AgUiEvent } from '../../src/protocol/index.js'

@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../src/agents/tool.js'
+import type { ToolContext } from '../../src/agents/contract.js'
 
 /** The context of a tool call outside of any run. */
 export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {

@@ -1,16 +1,15 @@
 import type { AgentCapabilities, Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelSettings } from '../../models/index.js'
-import type { Agent, RunContext } from '../agent.js'
+import type { Agent, RunContext, Tool, ToolSource } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import type { HistoryRewriter } from '../history/rewrite.js'
-import type { Middleware } from '../middleware.js'
-import { toRetryPolicy, type RetryOptions } from '../retry-policy.js'
-import type { Schema } from '../schema.js'
-import type { Tool, ToolSource } from '../tool.js'
+import type { HistoryRewriter } from '../history/history.js'
+import type { Middleware } from './middleware.js'
+import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
+import type { Schema } from '../tools/schema.js'
 import { teamAgent } from '../transfer/team.js'
 import { runChat } from './loop.js'
-import { checkTools } from './toolbox.js'
+import { checkTools } from './setup.js'
 
 export interface AgentOptions {
   readonly name: string

@@ -1,16 +1,14 @@
-import type { Message, ResumeEntry } from '@ag-ui/core'
 import fc from 'fast-check'
+import type { Message, ResumeEntry } from '@ag-ui/core'
 import { expect, test } from 'vitest'
 import { conversation, type CallPlan, type Talk } from '../../../test/support/arbitrary-conversation.js'
 import { createClient, interruptsOf, ofType, toResume, type Played } from '../../../test/support/run-agent.js'
 import { scriptedModel, type ModelRequest, type ScriptPiece } from '../../models/index.js'
-import { agentTool } from '../agent-tool.js'
-import type { Agent } from '../agent.js'
-import { defineTool } from '../define-tool.js'
-import type { Answer } from '../interrupt.js'
-import type { Tool, ToolContext } from '../tool.js'
+import { agentTool } from '../tools/agent-tool.js'
+import type { Agent, Answer, Tool, ToolContext } from '../contract.js'
+import { defineTool } from '../tools/define-tool.js'
 import { defineAgent } from './chat-agent.js'
-import { isRejected } from '../history/message-marks.js'
+import { isRejected } from '../history/message-metadata.js'
 
 /** The plan of each call by its id: `0.1` is the second call of the first turn, `0.1/0.0` one of the agent inside. */
 function plansOf(talk: Talk, above = ''): [string, CallPlan][] {

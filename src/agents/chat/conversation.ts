@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import { isCutOff } from '../history/message-marks.js'
+import { isCutOff } from '../history/message-metadata.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /**

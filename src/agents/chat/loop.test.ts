@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { createClient, ofType, play, resultsIn, linted } from '../../../test/support/run-agent.js'
 import { scriptedModel, type ModelRequest } from '../../models/index.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { defineTool } from '../define-tool.js'
-import { exitTool } from '../exit-tool.js'
-import { run } from '../run.js'
+import { defineTool } from '../tools/define-tool.js'
+import { exitTool } from '../tools/control-tools.js'
+import { run } from '../run/run.js'
 import { defineAgent } from './chat-agent.js'
 
 const weather = defineTool({ name: 'weather', description: 'The weather.', execute: () => 'rain' })

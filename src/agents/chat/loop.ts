@@ -1,16 +1,20 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Control, RunContext } from '../agent.js'
-import { afterWork, InterruptSignal, type InterruptScope, type WorkEnd } from '../asker.js'
-import { askModel } from './ask-model.js'
+import type { Control, RunContext } from '../contract.js'
+import {
+  afterWork,
+  InterruptSignal,
+  type InterruptScope,
+  type WorkEnd,
+} from '../interrupts/interrupt-scope.js'
+import { askModel } from './model-call.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
 import { cutOffIn, sendLost, type ChatFrame } from './frame.js'
 import { createOutput, type Output } from './output.js'
-import { clientCallsIn, createRequest } from './request.js'
+import { clientCallsIn, createRequest, openToolbox, type Toolbox } from './setup.js'
 import { runBatch, type Batch, type BatchOutcome } from './tool-batch.js'
-import { openToolbox, type Toolbox } from './toolbox.js'
 
 interface Chat {
   readonly config: ChatConfig

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createClient, play } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
-import { defineTool } from '../define-tool.js'
+import { defineTool } from '../tools/define-tool.js'
 import { defineAgent, type AgentOptions } from './chat-agent.js'
 
 const output = z.object({ city: z.string(), days: z.number().default(1) })

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
 import type { JsonSchema } from '../../models/index.js'
-import type { RetryPolicy, Verdict, ModelAttempt } from '../retry-policy.js'
-import { checkAgainst, toJsonSchema, type Schema } from '../schema.js'
+import type { RetryPolicy, Verdict, ModelAttempt } from '../retry/retry-policy.js'
+import { checkAgainst, toJsonSchema, type Schema } from '../tools/schema.js'
 
 /** A final answer that must be JSON of a certain shape. */
 export interface Output {

@@ -11,9 +11,9 @@ import {
   linted,
 } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
-import { defineTool } from '../define-tool.js'
-import { run } from '../run.js'
-import type { Tool, ToolContext } from '../tool.js'
+import { defineTool } from '../tools/define-tool.js'
+import { run } from '../run/run.js'
+import type { Tool, ToolContext } from '../contract.js'
 import { defineAgent } from './chat-agent.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })

@@ -1,11 +1,11 @@
 import type { ToolMessage } from '@ag-ui/core'
 import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Suspension } from '../resumption.js'
-import type { ToolEnd } from '../tool.js'
-import type { CallRequest } from './draft.js'
+import type { Suspension } from '../interrupts/resumption.js'
+import type { ToolEnd } from '../contract.js'
+import type { CallRequest } from './answer.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
-import { callAddress } from './tool-session.js'
+import { callAddress } from './tool-context.js'
 
 /** The calls of one answer and what became of them. JSON: it waits in the checkpoint when one of them asks. */
 export interface Batch {

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { createRunStream, type AgentEvent } from '../../protocol/index.js'
-import { isRejected } from './message-marks.js'
-import { createVoices } from './voices.js'
+import { isRejected } from './message-metadata.js'
+import { createVoices } from './hidden-spans.js'
 
 /**
  * What is said behind a tool call. The agents there hear each other from it: the conversation of the run may not have

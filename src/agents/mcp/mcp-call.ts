@@ -1,6 +1,6 @@
 import { linkAbort } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
-import type { ToolContext } from '../tool.js'
+import type { ToolContext } from '../contract.js'
 import { callError } from './mcp-error.js'
 import type { McpLink } from './mcp-link.js'
 import { fromCallResult } from './mcp-result.js'

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
-import { contentResult } from '../tool-result.js'
+import { contentResult } from '../tools/tool-result.js'
 import { fromCallResult } from './mcp-result.js'
 
 const text = (value: string): ContentBlock => ({ type: 'text', text: value })

@@ -1,7 +1,7 @@
 import type { ContentPart } from '@ag-ui/core'
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import { MillraceError } from '../../core/errors.js'
-import { contentResult } from '../tool-result.js'
+import { contentResult } from '../tools/tool-result.js'
 
 /**
  * What a tool call gives: text as a string, structured content as it is, anything with media or of several kinds in

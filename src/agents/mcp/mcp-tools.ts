@@ -1,6 +1,6 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Tool, ToolSource } from '../tool.js'
+import type { Tool, ToolSource } from '../contract.js'
 import { callMcpTool } from './mcp-call.js'
 import { serverError } from './mcp-error.js'
 import { createLink } from './mcp-link.js'

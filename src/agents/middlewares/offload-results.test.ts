@@ -1,10 +1,9 @@
 import type { ContentPart } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
-import type { RunContext } from '../agent.js'
-import { defineTool } from '../define-tool.js'
-import { contentResult, toResultContent } from '../tool-result.js'
-import type { Tool, ToolContext } from '../tool.js'
+import type { RunContext, Tool, ToolContext } from '../contract.js'
+import { defineTool } from '../tools/define-tool.js'
+import { contentResult, toResultContent } from '../tools/tool-result.js'
 import { offloadResults, type OffloadResultsOptions } from './offload-results.js'
 import { memoryResultStore } from './result-store.js'
 

@@ -1,5 +1,5 @@
-import { defineTool } from '../define-tool.js'
-import type { Tool } from '../tool.js'
+import { defineTool } from '../tools/define-tool.js'
+import type { Tool } from '../contract.js'
 import type { ResultStore } from './result-store.js'
 import { sliceWhole, wholeIndex } from './whole-characters.js'
 

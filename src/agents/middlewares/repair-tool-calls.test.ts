@@ -2,7 +2,7 @@ import type { Message, ToolCall } from '@ag-ui/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ModelPart, ModelRequest } from '../../models/index.js'
-import type { RunContext } from '../agent.js'
+import type { RunContext } from '../contract.js'
 import { repairToolCalls, type RepairToolCallsOptions } from './repair-tool-calls.js'
 
 /** Repair needs nothing of the context. */

@@ -1,5 +1,5 @@
 import type { Message, ToolCall, ToolMessage } from '@ag-ui/core'
-import type { Middleware } from '../middleware.js'
+import type { Middleware } from '../chat/middleware.js'
 
 export interface RepairToolCallsOptions {
   /** What the model reads in place of a result that is missing. */

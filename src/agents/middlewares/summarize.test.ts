@@ -2,7 +2,7 @@ import type { Message, TokenUsage } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { MillraceError } from '../../core/errors.js'
 import type { FinishReason, Model, ModelPart, ModelRequest } from '../../models/index.js'
-import type { RunContext } from '../agent.js'
+import type { RunContext } from '../contract.js'
 import { summarizeHistory, type SummarizeHistoryOptions } from './summarize.js'
 
 const prompt = 'Sum up.'

@@ -1,5 +1,5 @@
 import type { Message, TokenUsage } from '@ag-ui/core'
-import type { RunContext } from '../agent.js'
+import type { RunContext } from '../contract.js'
 
 /** What stands for the conversation up to and including a message. */
 export interface Summary {

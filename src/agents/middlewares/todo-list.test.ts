@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, resultsIn } from '../../../test/support/run-agent.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import { defineAgent } from '../chat/chat-agent.js'
-import { defineTool } from '../define-tool.js'
+import { defineTool } from '../tools/define-tool.js'
 import { todoList, type TodoListOptions } from './todo-list.js'
 import { showTodos, toTodos, type Todo } from './todos.js'
 

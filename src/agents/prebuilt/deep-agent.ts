@@ -1,4 +1,4 @@
-import type { Agent } from '../agent.js'
+import type { Agent } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { fileWorkspace } from '../middlewares/files/file-workspace.js'
 import type { Files } from '../middlewares/files/files.js'

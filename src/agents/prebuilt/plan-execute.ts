@@ -1,7 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent } from '../agent.js'
+import type { Agent } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import { agentTree } from '../checkpoint.js'
+import { agentTree } from '../interrupts/checkpoint.js'
 import { toPlanner, toReplanner, type PlannerSource } from './planner.js'
 import { workOff } from './work-off.js'
 

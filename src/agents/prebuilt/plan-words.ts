@@ -1,8 +1,8 @@
 import type { Message } from '@ag-ui/core'
-import type { RunContext } from '../agent.js'
-import { pathFrom } from '../history/address.js'
-import { addressOf, markIn, markOfRun } from '../history/mark.js'
-import { rewriteHistory } from '../history/rewrite.js'
+import type { RunContext } from '../contract.js'
+import { pathFrom } from '../run/address.js'
+import { addressOf, markIn, markOfRun } from '../history/message-metadata.js'
+import { rewriteHistory } from '../history/history.js'
 import type { PlanStep } from './plan.js'
 
 /** What those who work on a plan are told: the conversation before it, the plan, and what they are to do. */

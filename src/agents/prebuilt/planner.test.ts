@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { agentOf, call, chat, plan, respond, shownIn, trip } from '../../../test/support/prebuilt.js'
 import { ofType, play } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
-import { defineTool } from '../define-tool.js'
+import { defineTool } from '../tools/define-tool.js'
 import { planExecute } from './plan-execute.js'
 
 describe('the planner', () => {

@@ -1,9 +1,9 @@
 import { MillraceError } from '../../core/errors.js'
 import type { Model } from '../../models/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control } from '../agent.js'
+import type { Agent, Control } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
-import { checkAgainst, type Schema } from '../schema.js'
+import { checkAgainst, type Schema } from '../tools/schema.js'
 import { moreInstructions } from './more-instructions.js'
 import { decisionSchema, plannedSchema } from './plan.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
 import { call, chat, shownIn, textsOf, transfer, book, agentOf } from '../../../test/support/prebuilt.js'
-import { exitTool } from '../exit-tool.js'
+import { exitTool } from '../tools/control-tools.js'
 import { supervisor } from './supervisor.js'
 import { scriptedModel } from '../../models/index.js'
 

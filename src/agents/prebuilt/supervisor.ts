@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent } from '../agent.js'
+import type { Agent } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { teamAgent } from '../transfer/team.js'
 import { moreInstructions } from './more-instructions.js'

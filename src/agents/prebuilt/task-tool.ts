@@ -1,8 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent } from '../agent.js'
-import { agentTool } from '../agent-tool.js'
-import { agentTree } from '../checkpoint.js'
-import type { Tool } from '../tool.js'
+import type { Agent, Tool } from '../contract.js'
+import { agentTool } from '../tools/agent-tool.js'
+import { agentTree } from '../interrupts/checkpoint.js'
 
 const about = [
   'Gives a piece of work to another agent, which does it by itself and reports back.',

@@ -13,10 +13,9 @@ import {
 } from '../../../test/support/prebuilt.js'
 import { createClient, idOf, play, resultsIn } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
-import { breakTool } from '../break-tool.js'
+import { breakTool, exitTool } from '../tools/control-tools.js'
 import { defineAgent } from '../chat/chat-agent.js'
-import { defineTool } from '../define-tool.js'
-import { exitTool } from '../exit-tool.js'
+import { defineTool } from '../tools/define-tool.js'
 import { supervisor } from './supervisor.js'
 
 describe('the executor', () => {

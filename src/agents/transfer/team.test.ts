@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
 import { saying, startedIn, textsIn } from '../../../test/support/tree-agents.js'
 import { scriptedModel, type Script } from '../../models/index.js'
-import type { Agent, Control } from '../agent.js'
+import type { Agent, Control } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
-import { breakTool } from '../break-tool.js'
-import { defineTool } from '../define-tool.js'
-import { exitTool } from '../exit-tool.js'
+import { breakTool, exitTool } from '../tools/control-tools.js'
+import { defineTool } from '../tools/define-tool.js'
 import { loop } from '../workflows/loop.js'
 import { sequential } from '../workflows/sequential.js'
-import { transferAfter } from './transfer-after.js'
+import { transferAfter } from './team.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
 const transfer = (id: string, to: string) => call(id, 'transfer_to_agent', { agent_name: to })

@@ -1,12 +1,12 @@
 import { MillraceError } from '../../core/errors.js'
 import { isAbortError } from '../../core/abort.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, RunContext, TransferTarget } from '../agent.js'
+import type { Agent, Control, RunContext, TransferTarget } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import { agentTree } from '../checkpoint.js'
-import { isDone } from '../control.js'
-import { addressBelow } from '../history/address.js'
-import { failureNote } from '../history/failure-note.js'
+import { agentTree } from '../interrupts/checkpoint.js'
+import { isDone } from '../run/control.js'
+import { addressBelow } from '../run/address.js'
+import { failureNote } from '../history/message-metadata.js'
 
 /** An agent and those it may hand over to. */
 export interface Team {
@@ -136,4 +136,15 @@ function nextOf(team: Team, ctx: RunContext, { control, current }: Handover): st
 function tooManyTransfers({ lead, maxTransfers }: Team): MillraceError {
   const message = `The agents of '${lead.name}' handed over more than ${maxTransfers} times and did not finish.`
   return new MillraceError('MAX_ITERATIONS', message)
+}
+
+/** An agent that hands over to another when it is done, whatever its model thinks. */
+export function transferAfter(agent: Agent, to: string): Agent {
+  return {
+    ...agent,
+    async *run(ctx) {
+      const control = yield* agent.run(ctx)
+      return isDone(control) ? { type: 'transfer', to } : control
+    },
+  }
 }

@@ -1,7 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
-import type { TransferTarget } from '../agent.js'
-import { transferToolName } from '../history/rewrite.js'
-import type { Tool } from '../tool.js'
+import type { TransferTarget, Tool } from '../contract.js'
+import { transferToolName } from '../history/history.js'
 
 /** The tool by which a model hands over to another agent. */
 export function transferTool(targets: readonly TransferTarget[]): Tool {

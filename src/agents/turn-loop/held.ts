@@ -1,7 +1,7 @@
 import type { Interrupt, Message, ResumeEntry, ToolCall } from '@ag-ui/core'
-import type { Checkpoint } from '../checkpoint.js'
-import type { Outcome } from '../run.js'
-import type { RunFields } from '../run-input.js'
+import type { Checkpoint } from '../interrupts/checkpoint.js'
+import type { Outcome } from '../run/run.js'
+import type { RunFields } from '../run/run-request.js'
 import { hasResult, withPushed } from './pushed.js'
 
 /** What a loop carries from turn to turn. JSON. Never changed, only replaced. */

@@ -1,6 +1,6 @@
 import { randomIds, type IdSource } from '../../core/ids.js'
-import type { Agent } from '../agent.js'
-import { createRunBuffer } from '../run-buffer.js'
+import type { Agent } from '../contract.js'
+import { createRunBuffer } from '../run/run-buffer.js'
 import type { Loop } from './engine.js'
 import type { Held } from './held.js'
 import { stop } from './requests.js'

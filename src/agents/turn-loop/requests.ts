@@ -1,7 +1,7 @@
 import type { Message, ResumeEntry } from '@ag-ui/core'
 import { systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { unknownInterrupt } from '../unknown-question.js'
+import { unknownInterrupt } from '../interrupts/answers.js'
 import { advance, whenAtRest, type Loop, type Turn } from './engine.js'
 import { over, questionsOf } from './held.js'
 import { hasCall, hasResult, toMessages, type Pushed } from './pushed.js'

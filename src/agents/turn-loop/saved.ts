@@ -2,7 +2,7 @@ import { MessageSchema, ResumeEntrySchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import { MillraceError } from '../../core/errors.js'
 import { assertJson } from '../../core/json.js'
-import { parseCheckpoint } from '../checkpoint.js'
+import { parseCheckpoint } from '../interrupts/checkpoint.js'
 import type { Held } from './held.js'
 
 /** A loop at rest: plain JSON, and all that is needed to go on in another process. */

@@ -11,7 +11,7 @@ import {
   textsIn,
   words,
 } from '../../../test/support/tree-agents.js'
-import { breakTool } from '../break-tool.js'
+import { breakTool } from '../tools/control-tools.js'
 import { loop } from './loop.js'
 import { sequential } from './sequential.js'
 

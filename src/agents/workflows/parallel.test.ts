@@ -24,8 +24,8 @@ import {
   words,
 } from '../../../test/support/tree-agents.js'
 import { manualClock } from '../../core/clock.js'
-import type { Agent } from '../agent.js'
-import { run } from '../run.js'
+import type { Agent } from '../contract.js'
+import { run } from '../run/run.js'
 import { loop } from './loop.js'
 import { parallel } from './parallel.js'
 import { sequential } from './sequential.js'

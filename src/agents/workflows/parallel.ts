@@ -2,11 +2,10 @@ import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, RunContext } from '../agent.js'
-import type { Frames, OpenInterrupt } from '../checkpoint.js'
-import { addressBelow } from '../history/address.js'
-import { failureNote } from '../history/failure-note.js'
-import { createOpenSpans } from './open-spans.js'
+import type { Agent, Control, RunContext } from '../contract.js'
+import type { Frames, OpenInterrupt } from '../interrupts/checkpoint.js'
+import { addressBelow } from '../run/address.js'
+import { failureNote } from '../history/message-metadata.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface ParallelOptions extends WorkflowOptions {
@@ -155,4 +154,28 @@ function finished({ name }: Lanes, through: ParallelFrame['through']): Control {
   const failures = ends.flatMap((end) => (end.type === 'failed' ? [end.message] : []))
   if (failures.length < ends.length) return { type: 'done' }
   throw new MillraceError('AGENT_ERROR', `All agents of '${name}' failed. ${failures.join(' ')}`)
+}
+
+/** The subagents that have started and not ended, so that those that are stopped can be closed. */
+export interface OpenSpans {
+  see(event: AgentEvent): void
+  /** The ends of all that are open, innermost first. */
+  close(message: string): AgentEvent[]
+}
+
+export function createOpenSpans(): OpenSpans {
+  const open = new Set<string>()
+  return {
+    see(event) {
+      if (event.type === 'SUBAGENT_STARTED') open.add(event.subagentRunId)
+      if (event.type === 'SUBAGENT_FINISHED' || event.type === 'SUBAGENT_ERROR')
+        open.delete(event.subagentRunId)
+    },
+    close: (message) =>
+      Array.from(open, (subagentRunId): AgentEvent => ({
+        type: 'SUBAGENT_ERROR',
+        subagentRunId,
+        message,
+      })).reverse(),
+  }
 }

@@ -10,7 +10,7 @@ import {
   startedIn,
   textsIn,
 } from '../../../test/support/tree-agents.js'
-import { exitTool } from '../exit-tool.js'
+import { exitTool } from '../tools/control-tools.js'
 import { sequential } from './sequential.js'
 
 describe('a sequence', () => {

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, RunContext } from '../agent.js'
+import type { Agent, Control, RunContext } from '../contract.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 /** Where a sequence stands. */

@@ -1,7 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent, Control } from '../agent.js'
-import { agentTree } from '../checkpoint.js'
-import { isDone } from '../control.js'
+import type { Agent, Control } from '../contract.js'
+import { agentTree } from '../interrupts/checkpoint.js'
+import { isDone } from '../run/control.js'
 
 /** What all workflows are made with. */
 export interface WorkflowOptions {

@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../tool.js'
+import type { ToolContext } from '../../contract.js'
 
 /** The part of a tool call's context that a place for files may need. */
 export type FilesContext = Pick<

@@ -1,5 +1,5 @@
-import { defineTool } from '../../define-tool.js'
-import type { Tool, ToolContext } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool, ToolContext } from '../../contract.js'
 import { createMatcher } from './line-matcher.js'
 import { isToolError } from '../tool-error.js'
 import { baseName, toFilePath } from './file-path.js'

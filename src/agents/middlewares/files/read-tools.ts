@@ -1,5 +1,5 @@
-import { defineTool } from '../../define-tool.js'
-import type { Tool } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool } from '../../contract.js'
 import { toFilePath, toNamedPath } from './file-path.js'
 import { numberLines, toText } from './file-text.js'
 import type { FileEntry } from './files.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
-import { createSharedState } from '../../shared-state.js'
+import { createSharedState } from '../../run/shared-state.js'
 import type { FilesContext } from './files.js'
 import { stateFiles } from './state-files.js'
 

@@ -1,5 +1,5 @@
-import { defineTool } from '../../define-tool.js'
-import type { Tool } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool } from '../../contract.js'
 import { toolError } from '../tool-error.js'
 import { editText } from './edit-text.js'
 import { toNamedPath } from './file-path.js'

@@ -1,5 +1,5 @@
-import { defineTool } from '../../define-tool.js'
-import type { Tool, ToolContext } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool, ToolContext } from '../../contract.js'
 import { toNamedPath } from '../files/file-path.js'
 import { numberLines, toText } from '../files/file-text.js'
 import { takePage } from '../files/page.js'

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../../core/errors.js'
-import type { Middleware } from '../../middleware.js'
+import type { Middleware } from '../../chat/middleware.js'
 import { addInstructions } from '../add-instructions.js'
 import { loadSkills, type LoadedSkill } from './load-skills.js'
 import { checkSkill, type Skill } from './skill.js'

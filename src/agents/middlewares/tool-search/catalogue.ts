@@ -1,5 +1,4 @@
-import type { RunContext } from '../../agent.js'
-import type { Tool } from '../../tool.js'
+import type { RunContext, Tool } from '../../contract.js'
 import { toolError } from '../tool-error.js'
 import { foundInMessages, searchToolName } from './found-tools.js'
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../../tool.js'
+import type { Tool } from '../../contract.js'
 
 /** What can be found. */
 export type Searchable = Pick<Tool, 'name' | 'description'>

@@ -1,5 +1,5 @@
-import { defineTool } from '../../define-tool.js'
-import type { Tool } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool } from '../../contract.js'
 import { sliceWhole } from '../whole-characters.js'
 import type { Catalogue } from './catalogue.js'
 import { searchToolName, type SearchAnswer } from './found-tools.js'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, resultsIn, toResume } from '../../../../test/support/run-agent.js'
 import { scriptedModel, type Script, type ScriptedModel } from '../../../models/index.js'
-import { agentTool } from '../../agent-tool.js'
+import { agentTool } from '../../tools/agent-tool.js'
 import { defineAgent } from '../../chat/chat-agent.js'
-import { defineTool } from '../../define-tool.js'
-import type { Tool } from '../../tool.js'
+import { defineTool } from '../../tools/define-tool.js'
+import type { Tool } from '../../contract.js'
 import { toolSearch, type ToolSearchOptions } from './tool-search.js'
 
 function toolOf(name: string, description: string): Tool {

@@ -1,0 +1,173 @@
+import type { Interrupt, Message } from '@ag-ui/core'
+import { InterruptSchema, MessageSchema } from '@ag-ui/core/schemas'
+import { z } from 'zod'
+import { MillraceError } from '../../core/errors.js'
+import { assertJson } from '../../core/json.js'
+import type { Agent, Answer } from '../contract.js'
+import { withAnswers, type InterruptFrame } from './interrupt-frame.js'
+import type { Suspension } from './resumption.js'
+
+/** One open question, and who asked it. */
+export interface OpenInterrupt {
+  readonly interrupt: Interrupt
+  /** The address of the asker. */
+  readonly address: string
+}
+
+/** What each interrupted agent and tool needs to go on, by address. JSON. */
+export type Frames = Readonly<Record<string, unknown>>
+
+/** A run at rest: plain JSON, readable, and all that is needed to go on in another process. */
+export interface Checkpoint {
+  readonly version: 1
+  readonly threadId: string
+  /** The run that was first interrupted. The ids of its questions are derived from it. */
+  readonly runId: string
+  /** Which agents it was saved with. */
+  readonly agents: unknown
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  readonly values: Readonly<Record<string, unknown>>
+  /** The open questions. None when the run is over, was stopped or waits for the client. */
+  readonly openInterrupts: readonly OpenInterrupt[]
+  readonly frames: Frames
+  /** Ids of the questions that were answered before: answering one again does nothing. */
+  readonly answered: readonly string[]
+  /** The calls that are left to the client. With their results the agents go on. */
+  readonly pendingToolCallIds?: readonly string[]
+}
+
+const checkpointSchema = z.object({
+  version: z.literal(1),
+  threadId: z.string(),
+  runId: z.string(),
+  agents: z.unknown(),
+  messages: z.array(MessageSchema),
+  state: z.unknown(),
+  values: z.record(z.string(), z.unknown()),
+  openInterrupts: z.array(z.object({ interrupt: InterruptSchema, address: z.string() })),
+  frames: z.record(z.string(), z.unknown()),
+  answered: z.array(z.string()),
+  pendingToolCallIds: z.array(z.string()).optional(),
+})
+
+const currentVersion = 1
+
+/** How to read older checkpoints: the entry of version n makes one of version n + 1 of it. */
+type Migrations = Readonly<Record<number, (old: Record<string, unknown>) => Record<string, unknown>>>
+
+/**
+ * Reads a checkpoint that may come from anywhere, into a copy. Throws INVALID_CHECKPOINT when it is none, or of a newer
+ * version.
+ * `migrations` is for tests of this function; the real ones are in the default.
+ */
+export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Checkpoint {
+  let current = value
+  for (;;) {
+    const version = isObject(current) ? current.version : undefined
+    if (version === currentVersion) break
+    const migrate = typeof version === 'number' ? migrations[version] : undefined
+    if (!migrate) {
+      const found = typeof version === 'number' ? `of version ${version}` : 'not a checkpoint'
+      throw invalid(`The saved run is ${found}; this is version ${currentVersion}.`)
+    }
+    current = migrate(current as Record<string, unknown>)
+  }
+  const parsed = checkpointSchema.safeParse(current)
+  // The schema's type allows an explicit undefined where the protocol's has an absent field.
+  if (parsed.success) return copyOf(parsed.data as Checkpoint)
+  const [issue] = parsed.error.issues
+  throw invalid(`The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`)
+}
+
+/** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for what would not survive. */
+export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
+  const { frames, values, state, openInterrupts, agents } = checkpoint
+  assertJson(frames, 'frames')
+  assertJson(values, 'values')
+  assertJson(state, 'state')
+  assertJson(openInterrupts, 'interrupts')
+  assertJson(agents, 'agents')
+  return copyOf(checkpoint)
+}
+
+export interface SuspendedThread extends Suspension {
+  readonly threadId: string
+  readonly runId: string
+  readonly messages: readonly Message[]
+  readonly state: unknown
+}
+
+/** A checkpoint of a run that paused elsewhere: what the runtime of the agent remembers of it. */
+export function checkpointOf(agent: Agent, paused: SuspendedThread): Checkpoint {
+  return sealCheckpoint({ ...paused, version: 1, agents: agentTree(agent), values: {}, answered: [] })
+}
+
+/**
+ * The same without the questions that are done with: they have their answer, and the call that asked has its result. An
+ * agent of a foreign runtime asks for several calls at once, so its answers are kept until it has all of them.
+ */
+export function withoutSettled(
+  checkpoint: Checkpoint,
+  answers: ReadonlyMap<string, Answer>,
+  messages: readonly Message[],
+): Checkpoint {
+  const results = new Set(messages.map((one) => (one.role === 'tool' ? one.toolCallId : undefined)))
+  const isSettled = ({ interrupt: { id, toolCallId } }: OpenInterrupt): boolean =>
+    toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
+  const settled = checkpoint.openInterrupts.filter(isSettled)
+  const given = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
+  const frames = settled.flatMap(({ address }) => {
+    const frame = checkpoint.frames[address]
+    return isInterruptFrame(frame) ? [[address, withAnswers(frame, given)] as const] : []
+  })
+  return {
+    ...checkpoint,
+    openInterrupts: checkpoint.openInterrupts.filter((point) => !isSettled(point)),
+    frames: { ...checkpoint.frames, ...Object.fromEntries(frames) },
+    answered: [...checkpoint.answered, ...given.keys()],
+  }
+}
+
+function isInterruptFrame(frame: unknown): frame is InterruptFrame {
+  return isObject(frame) && Array.isArray(frame.interrupts) && isObject(frame.answers)
+}
+
+function copyOf(checkpoint: Checkpoint): Checkpoint {
+  return JSON.parse(JSON.stringify(checkpoint)) as Checkpoint
+}
+
+/** What a checkpoint of this agent can be resumed with. */
+export function agentTree(agent: Agent): unknown {
+  return agent.shape ?? { name: agent.name }
+}
+
+/** Throws INVALID_CHECKPOINT when the agents lack something the checkpoint was saved with. They may have more. */
+export function assertSameAgents(checkpoint: Checkpoint, agent: Agent): void {
+  const difference = firstLoss(checkpoint.agents, agentTree(agent), 'agent')
+  if (difference !== undefined)
+    throw invalid(`The agents have changed since the run was saved: ${difference}.`)
+}
+
+function firstLoss(saved: unknown, now: unknown, path: string): string | undefined {
+  if (isObject(saved) && isObject(now)) {
+    for (const [key, value] of Object.entries(saved)) {
+      const loss = firstLoss(value, now[key], `${path}.${key}`)
+      if (loss !== undefined) return loss
+    }
+    return undefined
+  }
+  return Object.is(saved, now) ? undefined : `${path} was ${show(saved)} and is ${show(now)}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'absent' : JSON.stringify(value)
+}
+
+function invalid(message: string): MillraceError {
+  return new MillraceError('INVALID_CHECKPOINT', message)
+}

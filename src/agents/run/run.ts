@@ -1,0 +1,210 @@
+import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
+import type { Context as TraceContext } from '@opentelemetry/api'
+import { linkAbort } from '../../core/abort.js'
+import { systemClock, type Clock } from '../../core/clock.js'
+import { randomIds, type IdSource } from '../../core/ids.js'
+import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
+import type { RunSink, SettledOptions } from './active-run.js'
+import type { Agent, Identity, NativeEvents, SafePoint } from '../contract.js'
+import type { Checkpoint } from '../interrupts/checkpoint.js'
+import { drive } from './execute.js'
+import { createRunBuffer } from './run-buffer.js'
+import { normalInput, type RunRequest } from './run-request.js'
+
+/** Keeps checkpoints, one per thread. `save` must have it on disk, or wherever it is safe, when it resolves. */
+export interface CheckpointStore {
+  load(threadId: string): Promise<unknown>
+  save(threadId: string, checkpoint: Checkpoint): Promise<void>
+}
+
+export interface RunOptions {
+  /** Stops the run at once when it aborts: cancelled, or failed when the reason is a `MillraceError`. */
+  readonly signal?: AbortSignal
+  /** Where to go on from, as JSON: what an interrupted run gave. `resume` in the request has the answers. */
+  readonly checkpoint?: unknown
+  /** Loads and saves the checkpoint of the thread by itself. */
+  readonly checkpoints?: CheckpointStore
+  /** For whom it is. Default: app `default`, user `local`. */
+  readonly identity?: Identity
+  /** Has a hand in every event of the agents, before it becomes part of the stream. */
+  readonly edit?: EventEdit | undefined
+  /** Has a hand in the events of foreign runtimes. */
+  readonly native?: NativeEvents | undefined
+  /** Values the agents and tools of this run share from the start. */
+  readonly values?: Readonly<Record<string, unknown>>
+  /** How many events may wait for a slow reader before the run waits too. Default 256. */
+  readonly bufferSize?: number
+  /** How long a tool may take that says nothing of its own, in milliseconds. Default: for ever. */
+  readonly toolTimeoutMs?: number
+  /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
+  readonly graceMs?: number
+  /** Told what was repaired, ignored or came too late to matter. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+  /** The trace this run belongs to. Default: the one that is active where the run is started. */
+  readonly trace?: TraceContext
+  readonly newId?: IdSource
+  readonly clock?: Clock
+}
+
+/** What stands in the place of an event: one, or any number one after the other. What it throws fails the run. */
+export type EventEdit = (event: AgentEvent) => AgentEvent | AsyncIterable<AgentEvent>
+
+export interface StartOptions extends Omit<RunOptions, 'bufferSize' | 'signal'> {
+  readonly sink: RunSink
+  /** Stops the run when it aborts, as `signal` of `run` does. */
+  readonly controller?: AbortController
+}
+
+interface Ended {
+  /** The conversation with all that this run added. */
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  readonly usage: readonly TokenUsage[]
+}
+
+/** How a run ended. */
+export type Outcome = Ended &
+  (
+    | {
+        readonly type: 'completed'
+        /** The last text of the agent itself; of a subagent when only subagents have spoken. */
+        readonly text: string
+        /** What the agent or its last tool returned, structured output for example. */
+        readonly result?: unknown
+        /** Calls to the client's tools; run again with their results in `messages`. */
+        readonly pendingToolCalls: readonly ToolCall[]
+        /** Where the agents wait for those results. */
+        readonly checkpoint?: Checkpoint
+      }
+    | {
+        readonly type: 'interrupted'
+        readonly interrupts: readonly Interrupt[]
+        readonly checkpoint: Checkpoint
+      }
+    | ({ readonly type: 'cancelled' } & Retriable)
+    | ({ readonly type: 'failed'; readonly error: unknown } & Retriable)
+  )
+
+interface Retriable {
+  /**
+   * Where to go on from: what is done by now is not done again. Without `messages` in the request when the run was
+   * cancelled, with the same answers when it was a resumed one.
+   */
+  readonly checkpoint?: Checkpoint
+}
+
+export interface CancelOptions {
+  /** At once, after the model has answered, or after the tools it called have run. Default: at once. */
+  readonly at?: 'now' | SafePoint
+  /** When the safe point is not reached by then, the run is cancelled at once. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * A run under way. It starts by itself and can be read once, as AG-UI events. A reader that stops early cancels it.
+ * Who only wants the result need not read: then events beyond the buffer are dropped.
+ */
+export interface Run extends StartedRun, AsyncIterable<AgUiEvent> {}
+
+/** A run under way. */
+export interface StartedRun {
+  readonly threadId: string
+  readonly runId: string
+  /** Never rejects: a failure is an outcome. */
+  readonly result: Promise<Outcome>
+  /** Whether there was still something to cancel. */
+  cancel(options?: CancelOptions): boolean
+}
+
+/**
+ * Runs an agent.
+ *
+ * @example
+ * for await (const event of run(agent, 'Is it raining in Oslo?')) console.log(event)
+ * const outcome = await run(agent, 'Is it raining in Oslo?').result
+ */
+export function run(agent: Agent, request: RunRequest, options: RunOptions = {}): Run {
+  const buffer = createRunBuffer({
+    capacity: options.bufferSize ?? 256,
+    onAbandoned: () => started.cancel(),
+  })
+  const push = (event: AgUiEvent): Promise<void> | undefined => buffer.push(event)
+  const controller = new AbortController()
+  const release = linkAbort(options.signal, controller)
+  const started = startRun(agent, request, { ...options, controller, sink: { send: push, end: push } })
+  void started.result.finally(() => {
+    release()
+    buffer.close()
+  })
+  return {
+    ...started,
+    get result() {
+      buffer.wantResult()
+      return started.result
+    },
+    [Symbol.asyncIterator]: () => buffer.read(),
+  }
+}
+
+/** Runs an agent whose events go straight to a sink: what a server needs, with nothing between agent and log. */
+export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
+  const settled = settledOptions(options)
+  const { newId, clock } = settled
+  const input = normalInput(request, newId, options.checkpoint)
+  const { controller = new AbortController() } = options
+  let stopAt: SafePoint | undefined
+  let isOver = false
+
+  const outcome = drive({
+    agent,
+    input,
+    options: settled,
+    signal: controller.signal,
+    sink: options.sink,
+    // A run asked to stop after the model also stops after tools that were running by then.
+    shouldStop: (at) => stopAt === at || (at === 'tools' && stopAt === 'model'),
+  }).finally(() => {
+    isOver = true
+  })
+
+  return {
+    threadId: input.threadId,
+    runId: input.runId,
+    result: outcome,
+    cancel({ at = 'now', timeoutMs } = {}) {
+      if (isOver) return false
+      if (at === 'now') controller.abort()
+      // The model's end comes first, and so does a stop there.
+      else if (stopAt !== 'model') stopAt = at
+      if (at !== 'now' && timeoutMs !== undefined) {
+        const forget = clock.schedule(timeoutMs, () => controller.abort())
+        void outcome.finally(forget)
+      }
+      return true
+    },
+  }
+}
+
+/** Each by name: an object that is spread and added to, at every run, would have a shape of its own each time. */
+function settledOptions(options: StartOptions): SettledOptions {
+  const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
+  const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
+  return {
+    checkpoint,
+    checkpoints,
+    identity,
+    edit,
+    native,
+    values,
+    toolTimeoutMs,
+    trace,
+    newId,
+    clock,
+    onProblem,
+    graceMs,
+  }
+}
+
+function ignore(): void {
+  // Nobody asked to be told.
+}

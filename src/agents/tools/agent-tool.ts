@@ -1,0 +1,91 @@
+import type { Message } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { Agent, DelegatedCall, Tool, ToolContext } from '../contract.js'
+import { InterruptSignal } from '../interrupts/interrupt-scope.js'
+import { agentTree } from '../interrupts/checkpoint.js'
+import { rewriteHistory } from '../history/history.js'
+import { describeIssues, toChecker, toJsonSchema, type Schema } from './schema.js'
+
+export interface AgentToolOptions {
+  /** What the model gives the agent, which gets it as JSON. Default: a `request`, which it gets as text. */
+  readonly input?: Schema
+  /** What else the agent hears: nothing (default), or all that the agent that calls it has heard. */
+  readonly history?: 'none' | 'full'
+  /** Whether what the agent does is shown as it happens, as a subagent. Default: yes. */
+  readonly isShown?: boolean
+}
+
+/**
+ * An agent as a tool of another: the model gives it a request, and gets its last answer, or its result if it has one.
+ * Its questions to a person pass through; its exit, break and transfer stay inside.
+ */
+export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
+  const { name, description } = agent
+  if (description.trim() === '')
+    throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a description to be used as a tool.`)
+  const { history = 'none', isShown = true } = options
+  const { input = requestSchema } = options
+  const what = `The input of agent '${name}'`
+  const check = toChecker(input, what)
+  return {
+    name,
+    description,
+    shape: agentTree(agent),
+    parameters: toJsonSchema(input, what),
+    async call(args, ctx) {
+      const checked = await check(args)
+      if (!checked.ok) {
+        const message = `The arguments of agent '${name}' do not fit:\n${describeIssues(checked.issues)}`
+        throw new MillraceError('INVALID_TOOL_ARGUMENTS', message)
+      }
+      const content = options.input ? JSON.stringify(checked.value) : requestIn(checked.value)
+      const request: Message = { id: `${ctx.toolCallId}-request`, role: 'user', content }
+      const messages = history === 'full' ? [...heardBy(ctx), request] : [request]
+      return runAsTool(agent, ctx, { messages, isSilent: !isShown })
+    },
+  }
+}
+
+const requestSchema: Schema = {
+  type: 'object',
+  properties: {
+    request: { type: 'string', description: 'What the agent is to do, with all it needs to know.' },
+  },
+  required: ['request'],
+  additionalProperties: false,
+}
+
+function requestIn(args: unknown): string {
+  return String(Reflect.get(Object(args), 'request'))
+}
+
+/** All that the caller has heard and said, as context. */
+function heardBy({ messages, agentName }: ToolContext): readonly Message[] {
+  const entries = messages
+    .filter(({ role }) => role !== 'system' && role !== 'developer')
+    .map((message) => ({ message, agent: message.role === 'user' ? undefined : agentName, isOwn: false }))
+  return rewriteHistory(entries)
+}
+
+async function runAsTool(agent: Agent, ctx: ToolContext, options: DelegatedCall): Promise<unknown> {
+  const source = ctx.delegate(agent, options)
+  try {
+    for (;;) {
+      const step = await source.next()
+      if (step.done !== true) continue
+      const control = step.value
+      return 'result' in control ? control.result : ''
+    }
+  } catch (error) {
+    throw options.isSilent === true && error instanceof InterruptSignal ? asOwn(error, ctx) : error
+  }
+}
+
+/** The questions as those of this call: clients know nothing of the calls and agents behind it. */
+function asOwn({ openInterrupts, frames }: InterruptSignal, { toolCallId }: ToolContext): InterruptSignal {
+  const own = openInterrupts.map(({ address, interrupt: { subagentRunId: _unseen, ...interrupt } }) => ({
+    address,
+    interrupt: { ...interrupt, toolCallId },
+  }))
+  return new InterruptSignal(own, frames)
+}

@@ -1,0 +1,144 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { systemClock, type Clock } from '../../core/clock.js'
+import { MillraceError } from '../../core/errors.js'
+import { isAsyncGenerator } from '../../core/is-async-generator.js'
+import type { JsonSchema } from '../../models/index.js'
+import { describeIssues, isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
+import { withTimeLimit } from './tool-timeout.js'
+import type { Tool, ToolContext } from '../contract.js'
+
+interface ToolBasics<Args> {
+  /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string
+  /** What it does and when to use it, for the model. */
+  readonly description: string
+  /** The result ends the agent: the model does not see it. */
+  readonly returnDirectly?: boolean
+  /**
+   * How long a call may take. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, finished or not. Default: as
+   * long as the run allows.
+   */
+  readonly timeoutMs?: number
+  /**
+   * The work, with checked arguments. May be sync, async, or an async generator that yields progress and returns the
+   * result. What it throws goes back to the model, unless the agent is told otherwise.
+   */
+  execute(args: Args, ctx: ToolContext): unknown
+}
+
+/** A tool whose arguments a schema library checks and types. */
+export interface SchemaToolDefinition<Input extends StandardSchemaV1> extends ToolBasics<
+  StandardSchemaV1.InferOutput<Input>
+> {
+  readonly input: Input
+  /** What the model is shown in place of `input`, for libraries that do not convert to JSON Schema. */
+  readonly parameters?: JsonSchema
+}
+
+/** A tool whose arguments are checked against JSON Schema. `Args` is the author's word, nothing checks it. */
+export interface JsonToolDefinition<Args> extends ToolBasics<Args> {
+  readonly input?: undefined
+  readonly parameters: JsonSchema
+}
+
+/** A tool that takes no arguments. Whatever a model sends along is ignored. */
+export interface PlainToolDefinition extends ToolBasics<Record<string, never>> {
+  readonly input?: undefined
+  readonly parameters?: undefined
+}
+
+export interface DefineToolOptions {
+  /** What `timeoutMs` is measured with. */
+  readonly clock?: Clock
+}
+
+/**
+ * Makes a tool. Throws INVALID_AGENT when the definition is of no use; a call throws INVALID_TOOL_ARGUMENTS, in words
+ * a model can act on, when the arguments do not fit.
+ *
+ * @example
+ * const weather = defineTool({
+ *   name: 'weather',
+ *   description: 'The weather in a city, now.',
+ *   input: z.object({ city: z.string() }),
+ *   execute: ({ city }, { signal }) => fetchWeather(city, { signal }),
+ * })
+ */
+export function defineTool<Input extends StandardSchemaV1>(
+  definition: SchemaToolDefinition<Input>,
+  options?: DefineToolOptions,
+): Tool
+export function defineTool<Args = unknown>(
+  definition: JsonToolDefinition<Args>,
+  options?: DefineToolOptions,
+): Tool
+export function defineTool(definition: PlainToolDefinition, options?: DefineToolOptions): Tool
+export function defineTool(
+  definition: SchemaToolDefinition<StandardSchemaV1> | JsonToolDefinition<unknown> | PlainToolDefinition,
+  { clock = systemClock }: DefineToolOptions = {},
+): Tool {
+  const { name, description, returnDirectly } = definition
+  checkBasics(definition)
+  const { parameters, check } = prepareInput(definition)
+
+  async function* run(args: unknown, ctx: ToolContext): AsyncGenerator<unknown, unknown> {
+    const checked = await check(args)
+    if (!checked.ok) {
+      const message = `The arguments of tool '${name}' do not fit:\n${describeIssues(checked.issues)}`
+      throw new MillraceError('INVALID_TOOL_ARGUMENTS', message, { details: { issues: checked.issues } })
+    }
+    // The overloads tie the schema to the argument of `execute`. Here only the schema knows what came out of it.
+    const result = await definition.execute(checked.value as never, ctx)
+    return isAsyncGenerator(result) ? yield* result : result
+  }
+
+  return {
+    name,
+    description,
+    parameters,
+    ...(returnDirectly === undefined ? {} : { returnDirectly }),
+    call(args, ctx) {
+      const timeoutMs = definition.timeoutMs ?? ctx.timeoutMs
+      if (timeoutMs === undefined) return run(args, ctx)
+      return withTimeLimit((limited) => run(args, limited), { ctx, name, timeoutMs, clock })
+    },
+  }
+}
+
+function checkBasics(definition: ToolBasics<never>): void {
+  const { name, description, timeoutMs } = definition
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    throw invalid(name, 'a name is 1 to 64 letters, digits, underscores and hyphens')
+  if (typeof description !== 'string' || description.trim() === '')
+    throw invalid(name, 'a description is missing; the model chooses by it')
+  if (typeof definition.execute !== 'function') throw invalid(name, '`execute` must be a function')
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) throw invalid(name, '`timeoutMs` must be more than 0')
+}
+
+interface ToolInput {
+  readonly name: string
+  readonly input?: StandardSchemaV1 | undefined
+  readonly parameters?: JsonSchema | undefined
+}
+
+function prepareInput({ name, input, parameters }: ToolInput): { parameters: JsonSchema; check: Checker } {
+  const what = `Tool '${name}'`
+  if (input !== undefined && !isStandardSchema(input))
+    throw invalid(name, '`input` must be a Standard Schema; plain JSON Schema goes into `parameters`')
+  const schema = input ?? parameters
+  if (schema === undefined)
+    return { parameters: noParameters, check: () => Promise.resolve({ ok: true, value: {} }) }
+  const shown = toJsonSchema(parameters ?? schema, what)
+  if (shown.type !== 'object')
+    throw invalid(
+      name,
+      `the arguments must be an object, with \`type: 'object'\` at the top of the JSON Schema`,
+    )
+  return { parameters: shown, check: toChecker(schema, what) }
+}
+
+const noParameters: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
+
+function invalid(name: string, why: string): MillraceError {
+  return new MillraceError('INVALID_AGENT', `Tool '${name}': ${why}.`)
+}

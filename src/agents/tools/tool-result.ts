@@ -1,0 +1,56 @@
+import type { ContentPart } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
+import type { ContentResult } from '../contract.js'
+
+// Registered, so that two installed copies of the package know each other's results.
+const brand = Symbol.for('millrace.content-result')
+
+/**
+ * A tool result in parts, for media or for exact control over what the model gets.
+ *
+ * @example
+ * return contentResult([
+ *   { type: 'text', text: 'The chart:' },
+ *   { type: 'image', source: { type: 'data', value: base64, mimeType: 'image/png' } },
+ * ])
+ */
+export function contentResult(parts: readonly ContentPart[]): ContentResult {
+  const result = { [brand]: true, parts }
+  return result
+}
+
+/**
+ * What a tool returned, as it travels in TOOL_CALL_RESULT: text as it is, nothing as empty text, parts as parts, all
+ * else as JSON. Throws ENCODING_ERROR, which names the tool, when it is not JSON.
+ */
+export function toResultContent(value: unknown, toolName: string): string | ContentPart[] {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  if (isContentResult(value)) return [...value.parts]
+  try {
+    // Its type does not say so, but it gives undefined for a function or a symbol.
+    const json = JSON.stringify(value) as string | undefined
+    if (json !== undefined) return json
+  } catch (error) {
+    throw notJson(toolName, error instanceof Error ? error.message : String(error), { cause: error })
+  }
+  throw notJson(toolName, `it is a ${typeof value}`)
+}
+
+/** What a model is told of whatever a tool threw: its message, never a stack. */
+export function errorContent(error: unknown): string {
+  if (typeof error === 'string') return `Error: ${error}`
+  const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown }
+  const told = [message, name].find((text) => typeof text === 'string' && text !== '')
+  return `Error: ${typeof told === 'string' ? told : 'the tool failed'}`
+}
+
+function isContentResult(value: unknown): value is ContentResult {
+  return typeof value === 'object' && value !== null && brand in value
+}
+
+function notJson(toolName: string, why: string, cause?: unknown): MillraceError {
+  return new MillraceError('ENCODING_ERROR', `The result of tool '${toolName}' is not JSON: ${why}.`, {
+    cause,
+  })
+}
