@@ -1,9 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findViolations } from './architecture.js'
-
-const root = join(import.meta.dirname, '..')
+import { findViolations, readSources } from './architecture.js'
 
 /** The files of a made-up project: those given, and enough others for imports to arrive somewhere. */
 function check(path: string, source: string): string[] {
@@ -17,10 +13,7 @@ function check(path: string, source: string): string[] {
 }
 
 test('the rooms of this project keep their rules', () => {
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `src/${name.replaceAll('\\', '/')}`)
-    .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }))
+  const files = readSources()
   expect(files.map(({ path }) => path)).toContain('src/core/errors.ts')
   expect(findViolations(files)).toEqual([])
 })

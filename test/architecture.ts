@@ -1,5 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
 import ts from 'typescript'
 
 const ground = ['core', 'protocol']
@@ -43,6 +44,15 @@ export interface SourceFile {
   /** From the root of the project, with forward slashes. */
   readonly path: string
   readonly source: string
+}
+
+/** The sources of this project with their tests. */
+export function readSources(): SourceFile[] {
+  const root = join(import.meta.dirname, '..')
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `src/${name.replaceAll('\\', '/')}`)
+    .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }))
 }
 
 /** Checks every import in files of `src/`. Gives one sentence for each that breaks a rule; none when all is well. */
