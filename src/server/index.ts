@@ -1,8 +1,8 @@
 export { createServer, type CloseOptions, type Server } from './create-server.js'
 export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks/hooks.js'
-export { defaultLimits, type Limits } from './limits.js'
-export type { Logger } from './logger.js'
-export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } from './options.js'
+export { defaultLimits, type Limits } from './contract.js'
+export type { Logger } from './contract.js'
+export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } from './contract.js'
 export type {
   Lease,
   Leases,

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { MillraceError } from '../core/errors.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { defaultGraceMs, type CloseOptions, type Server } from './create-server.js'
-import { isLoopbackHost } from './host-check.js'
+import { isLoopbackHost } from './request/identity.js'
 
 export interface ServeOptions {
   /** Default 4111; 0 takes any that is free. */

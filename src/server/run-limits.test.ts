@@ -16,7 +16,7 @@ import type * as Protocol from '../protocol/index.js'
 import { protobufMediaType } from '../protocol/index.js'
 import type { Store } from '../threads/store.js'
 import type { ThreadKey } from '../threads/thread.js'
-import type { RemovalReason } from './options.js'
+import type { RemovalReason } from './contract.js'
 
 // As it is when a process makes the first one: the library is read from a disk.
 vi.mock('../protocol/index.js', async (load) => {

@@ -1,7 +1,7 @@
 import { textOfKey } from '../../threads/key-text.js'
 import { MillraceError } from '../../core/errors.js'
 import type { ThreadKey } from '../../threads/thread.js'
-import type { Limits } from '../limits.js'
+import type { Limits } from '../contract.js'
 import type { LiveRun } from './live-run.js'
 
 /** The runs at work in this process. Those that wait for a person are over, and count for nothing. */

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { checkId } from '../check-input.js'
+import { checkId } from '../request/check-input.js'
 import { settledThread } from '../recovery/recover-thread.js'
 import { fieldsOf, json, readBody, unknownThread, type Route } from './route.js'
 

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { Agent } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Owner, ThreadKey } from '../../threads/thread.js'
-import { checkId } from '../check-input.js'
+import { checkId } from '../request/check-input.js'
 import type { ServerContext } from '../context.js'
-import { readJson } from '../read-json.js'
-import type { Heart } from '../stream/heart.js'
+import { readJson } from '../request/read-json.js'
+import type { Heart } from '../stream/heartbeat.js'
 
 /** All that routes have in common: the server, with its streams. */
 export interface RouteContext extends ServerContext {

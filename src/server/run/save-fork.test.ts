@@ -4,9 +4,8 @@ import { createServerContext } from '../../../test/support/server-context.js'
 import { changeOf, hold, keyOf, runOf } from '../../../test/support/store-contract/rig.js'
 import { shorthand, talk } from '../../../test/support/talk.js'
 import type { Thread, ThreadChange, ThreadKey } from '../../threads/thread.js'
-import { createHousekeeping } from '../housekeeping.js'
-import { defaultLimits } from '../limits.js'
-import type { ThreadRules } from '../options.js'
+import { defaultLimits, type ThreadRules } from '../contract.js'
+import { createHousekeeping } from '../retention/housekeeping.js'
 import { keepFork } from './save-fork.js'
 
 function setUp({ rules = {} }: { readonly rules?: ThreadRules } = {}) {

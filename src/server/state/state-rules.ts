@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/is-record.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { StateRules } from '../options.js'
+import type { StateRules } from '../contract.js'
 import { changedEvent, showDelta } from './show-delta.js'
 
 /** Which part of a thread's state is whose. Only top-level keys have owners. Nothing here changes what it is given. */

@@ -1,17 +1,16 @@
 import {
+  type AgUiEvent,
   createDowngrade,
   createProtobufEncoder,
+  type Downgrade,
+  eventIdPrefix,
+  type Peer,
   protobufMediaType,
   sseHeaders,
   sseHeartbeat,
-  type AgUiEvent,
-  type Downgrade,
-  type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
-import { eventIdPrefix } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
-import type { Batch } from './batch.js'
 
 /** How the events of one response are written. */
 export interface Framing {
@@ -102,3 +101,8 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   }
   return all
 }
+
+/** Events that leave together. Those of a log have numbers a client can come back with; others have none. */
+export type Batch =
+  | { readonly runId: string; readonly entries: readonly LogEntry[] }
+  | { readonly runId?: undefined; readonly events: readonly AgUiEvent[] }

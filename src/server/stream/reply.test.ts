@@ -8,9 +8,9 @@ import { MillraceError } from '../../core/errors.js'
 import { decodeProtobuf, decodeSse, protobufMediaType, type AgUiEvent } from '../../protocol/index.js'
 import { assertValidStream } from '../../testing/index.js'
 import { createServerContext } from '../../../test/support/server-context.js'
-import type { Batch } from './batch.js'
-import { createHeart } from './heart.js'
-import type { StreamEnd } from './pump.js'
+import type { Batch } from './framing.js'
+import { createHeart } from './heartbeat.js'
+import type { StreamEnd } from './back-pressure.js'
 import { replyWithStream, type StreamReply } from './reply.js'
 
 const started: AgUiEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'r', protocolVersion: '1.0' }

@@ -1,14 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
+import { type AgUiEvent, negotiate, type Peer } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
-import type { Batch } from './batch.js'
-import { createFraming, type Framing } from './framing.js'
-import type { Heart } from './heart.js'
-import { createNodeSink } from './node-sink.js'
-import { pump, type StreamEnd } from './pump.js'
-import type { Departure, Sink } from './sink.js'
-import { createWebSink } from './web-sink.js'
+import { pump, type StreamEnd } from './back-pressure.js'
+import { type Batch, createFraming, type Framing } from './framing.js'
+import type { Heart } from './heartbeat.js'
+import { createNodeSink, createWebSink, type Departure, type Sink } from './sink.js'
 
 /** A request as far as its answer depends on it. */
 export interface Exchange {

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { checkOptions } from './context.js'
+import type { ServerOptions } from './contract.js'
+
+const agents = [{ name: 'a', description: '', run: () => raise() }] as const
+
+function raise(): never {
+  throw new Error('not run')
+}
+
+it.each<[string, Partial<ServerOptions>]>([
+  ['limits.runs', { limits: { runs: 0 } }],
+  ['limits.bodyBytes', { limits: { bodyBytes: -1 } }],
+  ['limits.waitMs', { limits: { waitMs: Number.NaN } }],
+  ['threads.idleTimeoutMs', { threads: { idleTimeoutMs: -5 } }],
+  ['threads.sweepEveryMs', { threads: { sweepEveryMs: 0 } }],
+  ['basePath', { basePath: 'api' }],
+  ['basePath', { basePath: '/api/' }],
+  ['cors.origins', { cors: { origins: ['app.example.com'] } }],
+  ['cors.origins', { cors: { origins: ['https://app.example.com/path'] } }],
+])('refuses a %s that cannot be meant', (option, options) => {
+  expect(() => checkOptions({ agents, ...options })).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTIONS', details: { option } }),
+  )
+})
+
+it('takes what can be meant', () => {
+  expect(() =>
+    checkOptions({
+      agents,
+      limits: { runs: 5, runTimeoutMs: Infinity },
+      threads: { idleTimeoutMs: 1, onThreadRemoved: () => undefined },
+      basePath: '/api/v1',
+      cors: { origins: ['https://app.example.com', 'http://localhost:3000'] },
+    }),
+  ).not.toThrow()
+  expect(() => checkOptions({ agents, cors: { origins: '*' } })).not.toThrow()
+})

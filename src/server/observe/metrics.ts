@@ -1,0 +1,114 @@
+import type { RunStatus } from '../../threads/thread.js'
+import { createHistogram, createNumber, type Metric } from './prometheus.js'
+
+/** The content type of what `render` gives. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/**
+ * How a run is counted at its end. Two were never at work in this process, so that no `runStarted` came before: `lost`,
+ * of a process that is gone, and `nothing`, when there was nothing to do.
+ */
+type RunEnd = RunStatus | 'nothing'
+
+/**
+ * What a server counts. Every value of a label comes from a small set: agents by their names, routes by their patterns,
+ * never by their paths. Nothing here throws.
+ */
+export interface Metrics {
+  /** A run is at work. One `runEnded` must follow. */
+  runStarted(labels: { readonly agent: string }): void
+  runEnded(labels: { readonly agent: string; readonly status: RunEnd }): void
+  runDuration(labels: { readonly agent: string }, seconds: number): void
+  /** Events were sent: called once for a batch. */
+  events(labels: { readonly agent: string }, count: number): void
+  /** From the request to the first event. */
+  firstEvent(labels: { readonly agent: string }, seconds: number): void
+  /** One `streamClosed` must follow. */
+  streamOpened(): void
+  streamClosed(labels: { readonly reason: 'end' | 'client' | 'stalled' }): void
+  leaseWait(labels: { readonly outcome: 'acquired' | 'refused' | 'timeout' }, seconds: number): void
+  request(labels: { readonly route: string; readonly method: string; readonly status: number }): void
+  hookFailed(labels: { readonly hook: string }): void
+  storeFailed(): void
+  /** Everything, in the text format 0.0.4 of Prometheus. */
+  render(): string
+}
+
+export function createMetrics(): Metrics {
+  const { all, on } = createAll()
+  return {
+    runStarted({ agent }) {
+      on.runsStarted.add([agent], 1)
+      on.running.add([agent], 1)
+    },
+    runEnded({ agent, status }) {
+      on.runsEnded.add([agent, status], 1)
+      if (status !== 'lost' && status !== 'nothing') on.running.add([agent], -1)
+    },
+    runDuration: ({ agent }, seconds) => on.runDuration.observe([agent], seconds),
+    events: ({ agent }, count) => on.events.add([agent], count),
+    firstEvent: ({ agent }, seconds) => on.firstEvent.observe([agent], seconds),
+    streamOpened: () => on.streams.add([], 1),
+    streamClosed({ reason }) {
+      on.streams.add([], -1)
+      on.streamsClosed.add([reason], 1)
+    },
+    leaseWait: ({ outcome }, seconds) => on.leaseWait.observe([outcome], seconds),
+    request: ({ route, method, status }) => on.requests.add([route, methodLabel(method), String(status)], 1),
+    hookFailed: ({ hook }) => on.hookFailures.add([hook], 1),
+    storeFailed: () => on.storeFailures.add([], 1),
+    render: () => all.map((metric) => metric.render()).join(''),
+  }
+}
+
+/** In seconds, from half a millisecond: an agent that needs no model answers that fast. */
+const waitBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const leaseBuckets = [...waitBuckets, 30, 60]
+const runBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800]
+
+/** All metrics there are, in the order in which they are shown. */
+function createAll() {
+  const all: Metric[] = []
+  const kept = <M extends Metric>(metric: M): M => {
+    all.push(metric)
+    return metric
+  }
+  const number = (type: 'counter' | 'gauge') => (name: string, help: string, labels: readonly string[]) =>
+    kept(createNumber(type, { name: `millrace_${name}`, help, labels }))
+  const [counter, gauge] = [number('counter'), number('gauge')]
+  const histogram = (name: string, help: string, shape: Shape) =>
+    kept(createHistogram({ name: `millrace_${name}_seconds`, help, ...shape }))
+  const on = {
+    runsStarted: counter('runs_started_total', 'Runs that were started.', ['agent']),
+    runsEnded: counter('runs_ended_total', 'Runs that have ended, by how.', ['agent', 'status']),
+    running: gauge('runs_running', 'Runs at work now.', ['agent']),
+    runDuration: histogram('run_duration', 'How long runs took.', { labels: ['agent'], buckets: runBuckets }),
+    events: counter('run_events_total', 'Events of runs.', ['agent']),
+    firstEvent: histogram('run_first_event', 'From the request for a run to its first event.', {
+      labels: ['agent'],
+      buckets: waitBuckets,
+    }),
+    streams: gauge('streams_open', 'Event streams that are open now.', []),
+    streamsClosed: counter('streams_closed_total', 'Event streams that were closed, by why.', ['reason']),
+    leaseWait: histogram('lease_wait', 'How long runs waited for their thread, by what came of it.', {
+      labels: ['outcome'],
+      buckets: leaseBuckets,
+    }),
+    requests: counter('http_requests_total', 'Requests that were answered.', ['route', 'method', 'status']),
+    hookFailures: counter('hook_failures_total', 'Calls of hooks that threw.', ['hook']),
+    storeFailures: counter('store_failures_total', 'Operations of the store that failed.', []),
+  }
+  return { all, on }
+}
+
+interface Shape {
+  readonly labels: readonly string[]
+  readonly buckets: readonly number[]
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** A client can send whatever method it makes up. */
+function methodLabel(method: string): string {
+  return methods.has(method) ? method : 'other'
+}

@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { deferred, settled } from '../../../test/support/run-agent.js'
+import { manualClock, type ManualClock } from '../../core/clock.js'
+import type { AgUiEvent } from '../../protocol/index.js'
+import { pump, type StreamEnd } from './back-pressure.js'
+import { type Batch, createFraming, type Framing } from './framing.js'
+import { createHeart, type Heart } from './heartbeat.js'
+import type { Sink } from './sink.js'
+
+let clock: ManualClock
+let heart: Heart
+let framing: Framing
+
+beforeEach(async () => {
+  clock = manualClock()
+  heart = createHeart(clock, 1_000)
+  framing = await createFraming('sse', { legacy: false })
+})
+
+function word(name: string): Batch {
+  const event: AgUiEvent = { type: 'CUSTOM', name, value: 0 }
+  return { events: [event] }
+}
+
+/** Notes what is written. `room` is how much it takes before it is full. */
+function createSink(room = Infinity) {
+  const calls: string[] = []
+  const gone = new AbortController()
+  let drain = deferred()
+  let left = room
+  const sink: Sink = {
+    gone: gone.signal,
+    write(chunk) {
+      const [, name] = /"name":"(\w+)"/u.exec(String(chunk)) ?? []
+      calls.push(name ?? 'beat')
+      left -= 1
+      return left > 0
+    },
+    drained: () => drain.promise,
+    end: () => void calls.push('end'),
+    destroy: () => void calls.push('destroy'),
+  }
+  const empty = (): void => {
+    left = room
+    drain.resolve()
+    drain = deferred()
+  }
+  const leave = (): void => {
+    gone.abort()
+    empty()
+  }
+  return { sink, calls, empty, leave }
+}
+
+function pumped(source: AsyncIterable<Batch>, sink: Sink): Promise<StreamEnd> {
+  return pump(source, { sink, framing, heart, clock, stallMs: 500 })
+}
+
+/** A source that counts what was taken from it, and says when it was closed. */
+function counted(...names: readonly string[]) {
+  const seen = { taken: 0, isClosed: false }
+  async function* batches(): AsyncGenerator<Batch> {
+    try {
+      for (const name of names) {
+        seen.taken++
+        yield await Promise.resolve(word(name))
+      }
+    } finally {
+      seen.isClosed = true
+    }
+  }
+  return { seen, source: batches() }
+}
+
+describe('a client that reads', () => {
+  test('gets all there is, and then the end', async () => {
+    const { sink, calls } = createSink()
+    expect(await pumped(counted('a', 'b').source, sink)).toBe('end')
+    expect(calls).toEqual(['a', 'b', 'end'])
+    expect([heart.size, clock.pending]).toEqual([0, 0])
+  })
+
+  test('is not written to for nothing', async () => {
+    const { sink, calls } = createSink()
+    async function* empty(): AsyncGenerator<Batch> {
+      yield await Promise.resolve({ events: [] })
+    }
+    await pumped(empty(), sink)
+    expect(calls).toEqual(['end'])
+  })
+
+  test('gets signs of life while there is silence, and none where there is not', async () => {
+    const { sink, calls } = createSink()
+    const gate = deferred()
+    async function* slow(): AsyncGenerator<Batch> {
+      yield word('a')
+      await gate.promise
+      yield word('b')
+    }
+    const ended = pumped(slow(), sink)
+    await clock.advance(2_000)
+    expect(calls).toEqual(['a', 'beat'])
+    gate.resolve()
+    await ended
+    expect(calls).toEqual(['a', 'beat', 'b', 'end'])
+  })
+})
+
+describe('a client that is slow', () => {
+  test('holds the source back until it has room, also for longer than it may stand still', async () => {
+    const { sink, calls, empty } = createSink(1)
+    const { seen, source } = counted('a', 'b', 'c')
+    const ended = pumped(source, sink)
+    for (const count of [1, 2, 3]) {
+      await clock.advance(400)
+      expect(seen.taken).toBe(count)
+      empty()
+    }
+    expect(await ended).toBe('end')
+    expect(calls).toEqual(['a', 'b', 'c', 'end'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('is dropped when it takes nothing for too long, and the source is closed', async () => {
+    const { sink, calls } = createSink(1)
+    const { seen, source } = counted('a', 'b')
+    const ended = pumped(source, sink)
+    await clock.advance(499)
+    expect(calls).toEqual(['a'])
+    await clock.advance(1)
+    expect(await ended).toBe('stalled')
+    expect(calls).toEqual(['a', 'destroy'])
+    expect([seen.isClosed, heart.size, clock.pending]).toEqual([true, 0, 0])
+  })
+})
+
+test('a sign of life never comes within an event that is sent in pieces', async () => {
+  const { sink, empty } = createSink(1)
+  const written: string[] = []
+  const noted: Sink = { ...sink, write: (chunk) => written.push(String(chunk)) > 0 && sink.write(chunk) }
+  const large: AgUiEvent = { type: 'CUSTOM', name: 'a', value: '.'.repeat(200_000) }
+  async function* source(): AsyncGenerator<Batch> {
+    yield await Promise.resolve({ events: [large] })
+  }
+  const ended = pump(source(), { sink: noted, framing, heart, clock, stallMs: 30_000 })
+  while (heart.size > 0) {
+    await clock.advance(2_500)
+    empty()
+    await settled()
+  }
+  expect(await ended).toBe('end')
+  expect(written.length).toBeGreaterThan(2)
+  expect(written.join('')).toBe(`data: ${JSON.stringify(large)}\n\n`)
+})
+
+describe('a client that goes away', () => {
+  test('in a wait for room ends it, without an end to the response', async () => {
+    const { sink, calls, leave } = createSink(1)
+    const { seen, source } = counted('a', 'b', 'c')
+    const ended = pumped(source, sink)
+    await settled()
+    leave()
+    expect(await ended).toBe('client')
+    expect(calls).toEqual(['a'])
+    expect([seen.isClosed, heart.size, clock.pending]).toEqual([true, 0, 0])
+  })
+
+  test('in a silence ends it when the source does', async () => {
+    const { sink, calls, leave } = createSink()
+    async function* waits(): AsyncGenerator<Batch> {
+      yield word('a')
+      await new Promise<void>((resolve) => sink.gone.addEventListener('abort', resolve))
+    }
+    const ended = pumped(waits(), sink)
+    await settled()
+    leave()
+    expect(await ended).toBe('client')
+    expect(calls).toEqual(['a'])
+  })
+})
+
+test('a source that throws makes it reject, and leaves nothing behind', async () => {
+  const { sink } = createSink()
+  async function* breaks(): AsyncGenerator<Batch> {
+    yield await Promise.resolve(word('a'))
+    throw new Error('broken')
+  }
+  await expect(pumped(breaks(), sink)).rejects.toThrow('broken')
+  expect([heart.size, clock.pending]).toEqual([0, 0])
+})
