@@ -53,7 +53,7 @@ export {
   type McpToolSource,
   type Middleware,
   type ModelAttempt,
-  type NativeEvents,
+  type NativeHooks,
   type OffloadResultsOptions,
   type Outcome,
   type ParallelOptions,

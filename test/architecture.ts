@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 import ts from 'typescript'
 
 const ground = ['core', 'protocol']
-const parts = [...ground, 'agents', 'models', 'threads']
+const parts = [...ground, 'bridge', 'agents', 'models', 'threads']
 const runtimes = [...parts, 'adk', 'langgraph', 'remote']
 
 /** Which other rooms a room may import. */
@@ -12,7 +12,8 @@ const rooms = new Map<string, readonly string[]>([
   ['core', []],
   ['protocol', ['core']],
   ['testing', ground],
-  ['agents', [...ground, 'models']],
+  ['bridge', ground],
+  ['agents', [...ground, 'bridge', 'models']],
   ['models', ground],
   ['threads', ground],
   ['adk', parts],

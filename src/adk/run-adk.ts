@@ -4,7 +4,7 @@ import {
   isAnswered,
   withAnswers,
   type Control,
-  type NativeEvents,
+  type NativeHooks,
   type RunContext,
 } from '../agents/index.js'
 import { isRecord } from '../core/is-record.js'
@@ -94,7 +94,7 @@ function isPause({ longRunningToolIds }: Event): boolean {
 }
 
 /** What the owner of the run makes of an event. Its state is the session's by now, whatever is shown of the event. */
-async function seen(native: NativeEvents, event: Event, { ctx, translator }: Work): Promise<AgentEvent[]> {
+async function seen(native: NativeHooks, event: Event, { ctx, translator }: Work): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
   for (const changed of (await native.change?.(event)) ?? [event]) {
     const own = await native.translate?.(changed)

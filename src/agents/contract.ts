@@ -8,6 +8,7 @@ import type {
   Interrupt,
 } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
+import type { NativeHooks } from '../bridge/native-hooks.js'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
@@ -70,16 +71,6 @@ export interface RememberedThread {
   /** Questions of the agent, as the root of a run, that nobody has answered yet. */
   readonly suspension?: Suspension
 }
-
-/** How the owner of a run has a hand in the events of a foreign runtime, before AG-UI events are made of them. */
-export interface NativeEvents {
-  /** What to go on with in the place of an event: nothing, one or several. */
-  readonly change?: (event: unknown) => readonly unknown[] | Promise<readonly unknown[]>
-  /** What to yield for an event. Undefined: what the agent makes of it. */
-  readonly translate?: (event: unknown) => MaybeTranslated | Promise<MaybeTranslated>
-}
-
-type MaybeTranslated = readonly AgentEvent[] | undefined
 
 /** How an agent hands back control. Never told by an event. */
 export type Control =
@@ -200,7 +191,7 @@ export interface RunServices {
   /** How long a tool call may take unless the tool sets its own limit, in milliseconds. */
   readonly toolTimeoutMs: number | undefined
   /** Hooks on the events of a runtime, for agents with `hasNativeEvents`. */
-  readonly native: NativeEvents | undefined
+  readonly native: NativeHooks | undefined
 }
 
 /** An agent to hand over to. */

@@ -1,10 +1,10 @@
+export type { NativeHooks } from '../bridge/native-hooks.js'
 export type {
   Agent,
   AgentMemory,
   Control,
   Identity,
   Interrupted,
-  NativeEvents,
   RememberedThread,
   RunContext,
   SafePoint,

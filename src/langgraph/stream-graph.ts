@@ -1,5 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
-import type { NativeEvents, RunContext } from '../agents/index.js'
+import type { NativeHooks, RunContext } from '../agents/index.js'
 import type { AgentEvent } from '../protocol/index.js'
 import type { GraphEvent } from './graph-event.js'
 import type { ServableGraph } from './setup.js'
@@ -25,7 +25,7 @@ export function streamGraph(
 
 /** What clients see of an event when hooks have a hand in it. */
 export async function seen(
-  native: NativeEvents,
+  native: NativeHooks,
   event: GraphEvent,
   translator: Translator,
 ): Promise<AgentEvent[]> {

@@ -1,11 +1,12 @@
 import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
+import type { NativeHooks } from '../../bridge/native-hooks.js'
 import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
 import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
 import type { RunSink, SettledOptions } from './active-run.js'
-import type { Agent, Identity, NativeEvents, SafePoint } from '../contract.js'
+import type { Agent, Identity, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
 import { drive } from './execute.js'
 import { createRunBuffer } from './run-buffer.js'
@@ -29,7 +30,7 @@ export interface RunOptions {
   /** Has a hand in every event of the agents, before it becomes part of the stream. */
   readonly edit?: EventEdit | undefined
   /** Has a hand in the events of foreign runtimes. */
-  readonly native?: NativeEvents | undefined
+  readonly native?: NativeHooks | undefined
   /** Values the agents and tools of this run share from the start. */
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */

@@ -1,4 +1,4 @@
-import type { Agent, Control, EventEdit, NativeEvents, RunContext } from '../../agents/index.js'
+import type { Agent, Control, EventEdit, NativeHooks, RunContext } from '../../agents/index.js'
 import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
@@ -30,7 +30,7 @@ export function eventEdit(agent: Agent, options: HookedAgentOptions): EventEdit 
  * The hooks on the events of a runtime that has events of its own. Undefined when there are none, or when the events of
  * the agent are AG-UI events: then they are called with these.
  */
-export function nativeHooks(agent: Agent, { server, info }: HookedAgentOptions): NativeEvents | undefined {
+export function nativeHooks(agent: Agent, { server, info }: HookedAgentOptions): NativeHooks | undefined {
   const { hooks } = server
   if (agent.hasNativeEvents !== true || (!hooks.runtimeEvent && !hooks.translate)) return undefined
   return {

@@ -1,0 +1,99 @@
+import { MillraceError } from '../core/errors.js'
+import { createFifo } from '../core/fifo.js'
+
+export interface EventQueueOptions {
+  /** How many unread events may wait before the producer should. */
+  readonly capacity: number
+  /** How many a producer that cannot wait may put. One more fails the queue with AGENT_ERROR. Default: no limit. */
+  readonly limit?: number
+  /** Called when the reader asks for more after the last event. What it throws is what the reader gets. */
+  readonly onEnd?: () => void | Promise<void>
+}
+
+type Step<T> = IteratorResult<T, void>
+
+/**
+ * The bounded queue between a runtime and the one who reads its events, in order. A promise per event is the most a token
+ * can afford: so this is no generator, and `put` gives a promise only when the producer has to wait.
+ */
+export class EventQueue<T> implements AsyncIterator<T, void> {
+  readonly #options: EventQueueOptions
+  #events = createFifo<T>()
+  readonly #readers = createFifo<(step: Step<T> | Promise<Step<T>>) => void>()
+  #isClosed = false
+  #failure: { readonly error: unknown } | undefined
+  #space: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options
+  }
+
+  /** Adds an event. Returns a promise if the producer should wait; it never rejects. Ignored after the end. */
+  put(event: T): Promise<void> | undefined {
+    if (this.#isClosed) return undefined
+    const reader = this.#readers.shift()
+    if (reader) {
+      reader.value({ done: false, value: event })
+      return undefined
+    }
+    const { limit = Infinity } = this.#options
+    if (this.#events.size >= limit) {
+      this.fail(new MillraceError('AGENT_ERROR', `More than ${limit} events of the agent wait to be read.`))
+      return undefined
+    }
+    this.#events.push(event)
+    return this.waitForSpace()
+  }
+
+  /** Back-pressure: a promise while the reader is behind. It resolves when half is read, or at the end. Never rejects. */
+  waitForSpace(): Promise<void> | undefined {
+    if (this.#events.size <= this.#options.capacity || this.#isClosed) return undefined
+    if (!this.#space) {
+      let resolve: () => void = () => undefined
+      const promise = new Promise<void>((done) => (resolve = done))
+      this.#space = { promise, resolve }
+    }
+    return this.#space.promise
+  }
+
+  next(): Promise<Step<T>> {
+    const event = this.#events.shift()
+    if (event) {
+      if (this.#space && this.#events.size <= this.#options.capacity / 2) this.#letProducerGoOn()
+      return Promise.resolve({ done: false, value: event.value })
+    }
+    if (this.#isClosed) return this.#end()
+    return new Promise((resolve) => this.#readers.push(resolve))
+  }
+
+  /** Ends the queue after the events put so far. */
+  close(): void {
+    this.#isClosed = true
+    this.#letProducerGoOn()
+    for (let reader = this.#readers.shift(); reader; reader = this.#readers.shift()) reader.value(this.#end())
+  }
+
+  /** Like `close`, and then throws. Ignored after the end. */
+  fail(error: unknown): void {
+    if (this.#isClosed) return
+    this.#failure = { error }
+    this.close()
+  }
+
+  /** Ends the queue now: unread events are dropped. */
+  drop(): void {
+    this.#events = createFifo()
+    this.close()
+  }
+
+  #letProducerGoOn(): void {
+    this.#space?.resolve()
+    this.#space = undefined
+  }
+
+  async #end(): Promise<Step<T>> {
+    await this.#options.onEnd?.()
+    if (this.#failure) throw this.#failure.error
+    return { done: true, value: undefined }
+  }
+}

@@ -1,0 +1,119 @@
+import type { IdSource } from '../core/ids.js'
+import type { EventSink } from './event-sink.js'
+import { spanTag } from './spans.js'
+
+export type MessageKind = 'text' | 'reasoning'
+
+export interface MessageWriterOptions {
+  readonly sink: EventSink
+  readonly newId: IdSource
+  /** The span that the messages belong to. Undefined for the run's own agent. */
+  readonly subagentRunId?: string | undefined
+  /** The `name` of text messages. */
+  readonly name?: string | undefined
+}
+
+/**
+ * Writes the text and reasoning of one lane as chunks, one message at a time, each with an explicit end. Chooses the ids
+ * of messages, or takes the runtime's. Opening, closing and ordering belong to the run stream.
+ *
+ * @example
+ * if (writer.kind !== 'text') writer.begin('text')
+ * writer.write('Hello')
+ * writer.end()
+ */
+export class MessageWriter {
+  /** The kind of the message being written. */
+  kind: MessageKind | undefined
+  /** The id of the message being written. */
+  messageId: string | undefined
+  /** The span that the messages belong to. A lane may enter another one. */
+  subagentRunId: string | undefined
+  /** The text message that the next tool call belongs to. Undefined when the call begins a message of its own. */
+  parentMessageId: string | undefined
+  readonly #options: MessageWriterOptions
+  #hasWritten = false
+  #encryptedValue: string | undefined
+
+  constructor(options: MessageWriterOptions) {
+    this.#options = options
+    this.subagentRunId = options.subagentRunId
+  }
+
+  /** Directs what is written next to a message: a new one, or the one with this id. Ends the message before it. */
+  begin(kind: MessageKind, messageId = this.newId(kind)): string {
+    this.end()
+    this.kind = kind
+    this.messageId = messageId
+    // Providers want signed reasoning back right before the calls it led to: these calls begin a new message.
+    this.parentMessageId = kind === 'text' ? messageId : undefined
+    return messageId
+  }
+
+  /** Writes a delta of the message begun last. The path of every token: one literal event, nothing spread. */
+  write(delta: string): void {
+    if (!this.#hasWritten) return this.#writeFirst(delta)
+    const { kind, messageId = '', subagentRunId } = this
+    const type = kind === 'reasoning' ? 'REASONING_MESSAGE_CHUNK' : 'TEXT_MESSAGE_CHUNK'
+    this.#options.sink.add(
+      subagentRunId === undefined ? { type, messageId, delta } : { type, messageId, delta, subagentRunId },
+    )
+  }
+
+  /** Attaches the provider's encrypted value to the message being written. It is sent after the message's end. */
+  attach(encryptedValue: string): void {
+    this.#encryptedValue = encryptedValue
+  }
+
+  /** Sends an encrypted value for any message. The run stream makes an empty reasoning message for an unknown id. */
+  sendEncryptedValue(messageId: string, encryptedValue: string): void {
+    this.#options.sink.add({
+      type: 'REASONING_ENCRYPTED_VALUE',
+      subtype: 'message',
+      entityId: messageId,
+      encryptedValue,
+      ...spanTag(this.subagentRunId),
+    })
+  }
+
+  /** Ends the message being written, if any. */
+  end(): void {
+    const { kind, messageId } = this
+    if (kind === undefined || messageId === undefined) return
+    const encryptedValue = this.#encryptedValue
+    if (this.#hasWritten) {
+      const type = kind === 'reasoning' ? 'REASONING_MESSAGE_END' : 'TEXT_MESSAGE_END'
+      this.#options.sink.add({ type, messageId, ...spanTag(this.subagentRunId) })
+    }
+    this.kind = this.messageId = this.#encryptedValue = undefined
+    this.#hasWritten = false
+    if (encryptedValue !== undefined) this.sendEncryptedValue(messageId, encryptedValue)
+  }
+
+  /** The message for the next tool call. Calls that follow each other stand in one message, as the model made them. */
+  messageForCall(): string {
+    return (this.parentMessageId ??= this.newId('text'))
+  }
+
+  /** An id for a message that begins later. */
+  newId(kind: MessageKind): string {
+    return this.#options.newId(kind === 'text' ? 'message' : 'reasoning')
+  }
+
+  #writeFirst(delta: string): void {
+    const { kind, messageId = '' } = this
+    const { sink, name } = this.#options
+    this.#hasWritten = true
+    const tag = spanTag(this.subagentRunId)
+    if (kind === 'reasoning') sink.add({ type: 'REASONING_MESSAGE_CHUNK', messageId, delta, ...tag })
+    else
+      sink.add({
+        type: 'TEXT_MESSAGE_CHUNK',
+        messageId,
+        role: 'assistant',
+        ...(name === undefined ? {} : { name }),
+        delta,
+        ...tag,
+      })
+  }
+}
