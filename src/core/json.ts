@@ -42,3 +42,12 @@ function leafProblem(node: unknown): string | undefined {
       return undefined
   }
 }
+
+/** The value of a JSON text; undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
