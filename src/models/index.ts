@@ -1,9 +1,9 @@
 export { fromAiSdk, type FromAiSdkOptions } from './ai-sdk/from-ai-sdk.js'
-export type { AiSdkLanguageModel } from './ai-sdk/language-model.js'
+export type { AiSdkLanguageModel } from './ai-sdk/specification.js'
+export type { FinishReason, JsonSchema, Model, ModelPart, ModelRequest, ModelSettings } from './contract.js'
 export { demoModel, type DemoModelOptions } from './demo/demo-model.js'
-export { modelFromEnv, type ModelFromEnvOptions } from './env/model-from-env.js'
 export { isRetryableStatus } from './model-error.js'
-export type { FinishReason, JsonSchema, Model, ModelPart, ModelRequest, ModelSettings } from './model.js'
+export { modelFromEnv, type ModelFromEnvOptions } from './model-from-env.js'
 export {
   scriptedModel,
   type Script,

@@ -24,7 +24,7 @@ describe('a script', () => {
     await partsOf(model)
     await expect(partsOf(model)).rejects.toMatchObject({
       code: 'MODEL_ERROR',
-      message: 'scriptedModel was asked 2 times, and its script has 1 answers. Add one, or give a function.',
+      message: 'scriptedModel was called 2 times, but its script has 1 answers. Add one, or pass a function.',
       details: { retryable: false },
     })
   })

@@ -1,14 +1,13 @@
-import { isRetryableStatus, modelError, type ModelFailure } from './model-error.js'
-import type { Model, ModelRequest } from './model.js'
 import { untilAborted } from '../core/until-aborted.js'
-import type { AnswerPiece } from './written/answer-piece.js'
-import { writeAnswer } from './written/write-answer.js'
+import type { Model, ModelRequest } from './contract.js'
+import { isRetryableStatus, modelError, type ModelFailure } from './model-error.js'
+import { writeAnswer, type AnswerPiece } from './write-answer.js'
 
 /**
  * A piece of a scripted answer.
  *
- * - `wait` holds the model in mid-stream until the promise settles; a function gets the request's signal.
- * - `error` is thrown as it is when it is an `Error`; else it describes a MODEL_ERROR, for example `{ status: 429 }`.
+ * - `wait` blocks the stream until the promise settles; a function gets the request's signal.
+ * - `error` is thrown as it is if it is an `Error`; otherwise it describes a MODEL_ERROR, for example `{ status: 429 }`.
  */
 export type ScriptPiece =
   | AnswerPiece
@@ -20,7 +19,7 @@ type ScriptedFailure = Partial<ModelFailure> & { readonly message?: string }
 /** One answer: a list of pieces, or a single text. */
 export type ScriptedAnswer = string | readonly ScriptPiece[]
 
-/** The answers in order, or a function that is asked for each of them; `index` counts from 0. */
+/** The answers in order, or a function that is called for each; `index` counts from 0. */
 export type Script =
   | readonly ScriptedAnswer[]
   | ((request: ModelRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>)
@@ -28,19 +27,19 @@ export type Script =
 export interface ScriptedModelOptions {
   readonly provider?: string
   readonly modelId?: string
-  /** Cuts text, reasoning and arguments into deltas of this many characters. By default each stays whole. */
+  /** Splits text, reasoning and arguments into deltas of this many characters. By default each is one delta. */
   readonly chunkSize?: number
 }
 
 /** A model that plays a script. */
 export interface ScriptedModel extends Model {
-  /** What it was asked so far, in order. */
+  /** All requests so far, in order. */
   readonly requests: readonly ModelRequest[]
 }
 
 /**
- * A model for tests: it says the same in every run, and fails with MODEL_ERROR when it is asked more often than the
- * script has answers.
+ * A model for tests: it plays its script and fails with MODEL_ERROR when it is called more often than the script has
+ * answers.
  *
  * @example
  * const model = scriptedModel([[{ toolCall: { name: 'weather', args: { city: 'Oslo' } } }], 'It rains.'])
@@ -54,7 +53,7 @@ export function scriptedModel(
   const options = {
     provider,
     modelId,
-    cut: (text: string) => cutBySize(text, chunkSize),
+    splitIntoDeltas: (text: string) => splitBySize(text, chunkSize),
     nextCallId: () => `call-${++calls}`,
   }
 
@@ -62,10 +61,11 @@ export function scriptedModel(
     const { signal } = request
     signal.throwIfAborted()
     const index = requests.push(request) - 1
-    const asked = typeof script === 'function' ? script(request, index) : scriptedAnswer(script, index)
-    const answer = await untilAborted(Promise.resolve(asked), signal)
+    const scripted = typeof script === 'function' ? script(request, index) : answerAt(index, script)
+    const answer = await untilAborted(Promise.resolve(scripted), signal)
     for (const piece of typeof answer === 'string' ? [answer] : answer) {
-      if (typeof piece === 'object' && 'wait' in piece) await untilAborted(waitOf(piece.wait, signal), signal)
+      if (typeof piece === 'object' && 'wait' in piece)
+        await untilAborted(startWait(piece.wait, signal), signal)
       else if (typeof piece === 'object' && 'error' in piece) throw toScriptedError(piece.error)
       else yield piece
     }
@@ -79,16 +79,16 @@ export function scriptedModel(
   }
 }
 
-function scriptedAnswer(script: readonly ScriptedAnswer[], index: number): ScriptedAnswer {
+function answerAt(index: number, script: readonly ScriptedAnswer[]): ScriptedAnswer {
   const answer = script[index]
   if (answer !== undefined) return answer
   throw modelError(
-    `scriptedModel was asked ${index + 1} times, and its script has ${script.length} answers. Add one, or give a function.`,
+    `scriptedModel was called ${index + 1} times, but its script has ${script.length} answers. Add one, or pass a function.`,
     { retryable: false },
   )
 }
 
-function waitOf(wait: Extract<ScriptPiece, { wait: unknown }>['wait'], signal: AbortSignal) {
+function startWait(wait: Extract<ScriptPiece, { wait: unknown }>['wait'], signal: AbortSignal) {
   return typeof wait === 'function' ? wait(signal) : wait
 }
 
@@ -99,8 +99,8 @@ function toScriptedError(error: Error | ScriptedFailure): Error {
   return modelError(message, { retryable, ...failure })
 }
 
-/** By code points: half a character is no text. */
-function cutBySize(text: string, size: number): string[] {
+/** Splits between code points, so that no surrogate pair is torn apart. */
+function splitBySize(text: string, size: number): string[] {
   if (text.length <= size) return text === '' ? [] : [text]
   const characters = Array.from(text)
   const count = Math.ceil(characters.length / size)

@@ -1,15 +1,15 @@
 import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../parse-json.js'
-import type { ProviderOptions } from './language-model.js'
+import { parseJson } from '../../core/json.js'
+import type { ProviderOptions } from './specification.js'
 
-/** The metadata of a provider as the opaque text that AG-UI stores with a message. Nothing when there is none. */
+/** A provider's metadata as the opaque text that AG-UI stores with a message; empty without metadata. */
 export function toEncryptedValue(metadata: ProviderOptions | undefined): { encryptedValue?: string } {
   if (metadata === undefined || Object.values(metadata).every((entry) => Object.keys(entry).length === 0))
     return {}
   return { encryptedValue: JSON.stringify(metadata) }
 }
 
-/** What `toEncryptedValue` stored, as options for the same provider. A value of other origin gives nothing. */
+/** Reverses `toEncryptedValue`; empty for a value from elsewhere. */
 export function fromEncryptedValue(value: string | undefined): { providerOptions?: ProviderOptions } {
   const parsed = parseJson(value ?? '')
   return isProviderOptions(parsed) ? { providerOptions: parsed } : {}

@@ -2,26 +2,25 @@ import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { withStop } from '../../core/closing.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Model, ModelPart, ModelRequest } from '../model.js'
 import { untilAborted } from '../../core/until-aborted.js'
-import { brokenOff, createAnswer } from './answer.js'
-import type { AiSdkLanguageModel, SpecVersion } from './language-model.js'
+import type { Model, ModelPart, ModelRequest } from '../contract.js'
 import { openStream } from './open-stream.js'
+import { createPartConverter, incompleteAnswer } from './part-converter.js'
 import { toModelError } from './provider-error.js'
-import type { ProviderPart } from './provider-part.js'
+import type { AiSdkLanguageModel, ProviderPart, SpecVersion } from './specification.js'
 
 export interface FromAiSdkOptions {
   /**
-   * Gets a sentence about each thing that did not reach the model: media it cannot take, settings its provider
-   * ignores. Must not throw. By default nobody is told.
+   * Gets a sentence about everything that did not reach the model: media it cannot take, settings its provider
+   * ignores. Must not throw.
    */
   readonly onWarning?: (message: string) => void
   readonly clock?: Clock
 }
 
 /**
- * Makes a `Model` of any language model of the AI SDK: of provider specification v2, v3 or v4, that is of AI SDK 5 and
- * later. What a provider's own tools do stays between the provider and the model.
+ * Adapts a language model of the AI SDK 5 or later (provider specification v2, v3 or v4). Tools that the provider
+ * executes itself do not show in the answer.
  *
  * @example
  * const model = fromAiSdk(openai('gpt-5-mini'))
@@ -30,45 +29,45 @@ export function fromAiSdk(
   model: AiSdkLanguageModel,
   { onWarning = () => undefined, clock = systemClock }: FromAiSdkOptions = {},
 ): Model {
-  const source = {
+  const adapted: AdaptedModel = {
     model,
-    version: specVersion(model),
+    version: checkVersion(model),
     // Without the name of the API: `openai.responses` and `openai.chat` are one provider.
     provider: model.provider.replace(/\.(chat|responses|messages|completion|generative-ai)$/, ''),
     onWarning,
     clock,
   }
   return {
-    provider: source.provider,
+    provider: adapted.provider,
     modelId: model.modelId,
     stream(request) {
       const stop = new AbortController()
-      return withStop(readAnswer(request, source, stop), () => {
+      return withStop(streamAnswer(request, adapted, stop), () => {
         stop.abort()
       })
     },
   }
 }
 
-interface Source extends Required<FromAiSdkOptions> {
+interface AdaptedModel extends Required<FromAiSdkOptions> {
   readonly model: AiSdkLanguageModel
   readonly version: SpecVersion
   readonly provider: string
 }
 
-async function* readAnswer(
+async function* streamAnswer(
   request: ModelRequest,
-  source: Source,
+  adapted: AdaptedModel,
   stop: AbortController,
 ): AsyncGenerator<ModelPart, void> {
   const { signal } = stop
-  const toError = createToError(source, signal)
-  const labels = { provider: source.provider, model: source.model.modelId }
-  const answer = createAnswer({ labels, onWarning: source.onWarning, toError })
+  const toError = createToError(adapted, signal)
+  const labels = { provider: adapted.provider, model: adapted.model.modelId }
+  const convert = createPartConverter({ labels, onWarning: adapted.onWarning, toError })
   const release = linkAbort(request.signal, stop)
   try {
-    const opening = openStream(request, { ...source, signal })
-    const reader = await untilAborted(opening, signal).catch((error: unknown) => {
+    const response = openStream(request, { ...adapted, signal })
+    const reader = await untilAborted(response, signal).catch((error: unknown) => {
       throw toError(error, false)
     })
     for (;;) {
@@ -76,9 +75,9 @@ async function* readAnswer(
       try {
         const { done, value } = await reader.read()
         signal.throwIfAborted()
-        if (done) throw brokenOff()
-        // The version was checked: these are the parts it has.
-        parts = answer.step(value as ProviderPart)
+        if (done) throw incompleteAnswer()
+        // The version was checked: its parts have this type.
+        parts = convert(value as ProviderPart)
       } catch (error) {
         throw toError(error)
       }
@@ -93,16 +92,16 @@ async function* readAnswer(
   }
 }
 
-/** Makes the error to throw. After an abort it throws at once: the reason counts then, not what the provider says. */
-function createToError({ provider, model, clock }: Source, signal: AbortSignal) {
+/** After an abort, the returned function throws the abort reason instead: the provider's error no longer counts. */
+function createToError({ provider, model, clock }: AdaptedModel, signal: AbortSignal) {
   const name = `${provider} ${model.modelId}`
-  return (error: unknown, isAnswering = true): Error => {
+  return (error: unknown, hasResponse = true): Error => {
     signal.throwIfAborted()
-    return toModelError(error, { name, isAnswering, clock })
+    return toModelError(error, { name, hasResponse, clock })
   }
 }
 
-function specVersion({ specificationVersion: version, modelId }: AiSdkLanguageModel): SpecVersion {
+function checkVersion({ specificationVersion: version, modelId }: AiSdkLanguageModel): SpecVersion {
   if (version === 'v2' || version === 'v3' || version === 'v4') return version
   throw new MillraceError(
     'INVALID_AGENT',

@@ -1,8 +1,8 @@
 import type { ContentPart } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import type { SpecVersion } from './language-model.js'
+import type { SpecVersion } from './specification.js'
 import { readMedia, toFileData, type MediaPart, type MediaRules } from './media.js'
-import { toToolResultOutput } from './tool-result.js'
+import { toToolResultOutput } from './prompt.js'
 
 const openai: MediaRules = {
   version: 'v3',

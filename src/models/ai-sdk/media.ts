@@ -1,12 +1,12 @@
 import type { ContentPart } from '@ag-ui/core'
-import type { SpecVersion, UrlPatterns } from './language-model.js'
+import type { SpecVersion, UrlPatterns } from './specification.js'
 
-/** What decides whether a model takes a piece of media, and how it is written down for it. */
+/** Decides which media a model takes, and in which format. */
 export interface MediaRules {
   readonly version: SpecVersion
-  /** The name under which the provider keeps its files, for example `openai`. */
+  /** The provider's name in file references, for example `openai`. */
   readonly provider: string
-  /** Whether it speaks the chat completions format, where tool results are text and images have no file ids. */
+  /** Whether the model speaks chat completions, where tool results are text and images have no file ids. */
   readonly isChat: boolean
   readonly urls: UrlPatterns
 }
@@ -20,17 +20,17 @@ export type Media = { readonly mediaType: string } & (
   | { readonly kind: 'reference'; readonly id: string }
 )
 
-// A wildcard leaves it to the provider. Documents without a type are nearly always PDF, and providers refuse guesses.
-const usualTypes: Readonly<Record<MediaPart['type'], string>> = {
+// The provider resolves a wildcard. Documents without a type are nearly always PDF, and providers refuse wildcards there.
+const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/*',
   audio: 'audio/*',
   video: 'video/*',
   document: 'application/pdf',
 }
 
-/** Reads a content part. Undefined when the model cannot take it: then the part is left out. Never downloads. */
+/** Undefined if the model cannot take the part, which is then left out. Never downloads. */
 export function readMedia({ type, source }: MediaPart, rules: MediaRules): Media | undefined {
-  const mediaType = source.mimeType ?? usualTypes[type]
+  const mediaType = source.mimeType ?? defaultTypes[type]
   switch (source.type) {
     case 'data':
       return { kind: 'data', data: source.value, mediaType }
@@ -38,20 +38,19 @@ export function readMedia({ type, source }: MediaPart, rules: MediaRules): Media
       return readUrl(source.value, mediaType, rules.urls)
     case 'file':
       if ((source.provider ?? rules.provider) !== rules.provider) return undefined
-      return readHandle(source.value, mediaType, rules)
+      return readFileId(source.value, mediaType, rules)
   }
 }
 
 function readUrl(text: string, mediaType: string, urls: UrlPatterns): Media | undefined {
   const [, inlineType, data] = /^data:([^;,]+)?[^,]*;base64,(.*)$/s.exec(text) ?? []
   if (data !== undefined) return { kind: 'data', data, mediaType: inlineType ?? mediaType }
-  if (!URL.canParse(text) || !isTaken(text, mediaType, urls)) return undefined
+  if (!URL.canParse(text) || !isSupportedUrl(text, mediaType, urls)) return undefined
   return { kind: 'url', url: new URL(text), mediaType }
 }
 
-// Version 4 has a place for file handles. Before it, Google writes them as addresses, and OpenAI tells its own from
-// base64 data by their first letters.
-function readHandle(id: string, mediaType: string, { version, provider, isChat, urls }: MediaRules) {
+// v4 has file references. Before it, Google writes them as URLs, and OpenAI recognises its own by their prefix.
+function readFileId(id: string, mediaType: string, { version, provider, isChat, urls }: MediaRules) {
   if (version === 'v4') return { kind: 'reference', id, mediaType } as const
   if (provider !== 'openai' || !id.startsWith('file-')) return readUrl(id, mediaType, urls)
   return isChat && mediaType !== 'application/pdf'
@@ -59,21 +58,21 @@ function readHandle(id: string, mediaType: string, { version, provider, isChat, 
     : ({ kind: 'reference', id, mediaType } as const)
 }
 
-function isTaken(url: string, mediaType: string, urls: UrlPatterns): boolean {
+function isSupportedUrl(url: string, mediaType: string, urls: UrlPatterns): boolean {
   // The specification compares in lower case.
-  const address = url.toLowerCase()
+  const lowerUrl = url.toLowerCase()
   return Object.entries(urls).some(
-    ([pattern, addresses]) =>
-      covers(pattern, mediaType.toLowerCase()) && addresses.some((known) => known.test(address)),
+    ([type, patterns]) =>
+      matchesMediaType(type, mediaType.toLowerCase()) && patterns.some((pattern) => pattern.test(lowerUrl)),
   )
 }
 
-function covers(pattern: string, mediaType: string): boolean {
+function matchesMediaType(pattern: string, mediaType: string): boolean {
   if (pattern === '*' || pattern === '*/*') return true
   return pattern.endsWith('*') ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType
 }
 
-/** The data of media as a `file` part holds it, in a prompt and in a tool result of version 4. */
+/** The data of a `file` part in a prompt, and in a tool result of v4. */
 export function toFileData(media: Media, { version, provider }: MediaRules): unknown {
   switch (media.kind) {
     case 'data':

@@ -1,65 +1,77 @@
-import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from '@ag-ui/core'
-import { parseJson } from '../parse-json.js'
+import {
+  contentToText,
+  type AssistantMessage,
+  type ContentPart,
+  type Message,
+  type ToolCall,
+  type ToolMessage,
+} from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
+import { parseJson } from '../../core/json.js'
 import { fromEncryptedValue } from './encrypted-value.js'
-import { readMedia, toFileData, type MediaPart, type MediaRules } from './media.js'
-import type { AssistantPromptPart, FilePromptPart, PromptMessage, TextPromptPart } from './prompt-message.js'
-import { toToolResultOutput } from './tool-result.js'
+import { readMedia, toFileData, type Media, type MediaPart, type MediaRules } from './media.js'
+import type {
+  AssistantPromptPart,
+  FilePromptPart,
+  PromptMessage,
+  TextPromptPart,
+  ToolResultOutput,
+} from './specification.js'
 
 export interface PromptOptions {
   readonly instructions: string | undefined
   readonly rules: MediaRules
-  /** Gets a sentence about each thing that had to be left out. Must not throw. */
+  /** Gets a sentence about everything that is left out. Must not throw. */
   readonly onWarning: (message: string) => void
 }
 
 /**
- * Converts a conversation, in one pass.
+ * Converts a conversation in one pass.
  *
  * - Instructions, system and developer messages become one system message at the beginning: several providers and many
  *   local models refuse any other.
- * - Assistant and reasoning messages that follow each other become one message; so do tool results.
- * - Left out: activities, empty text, turns of nothing but reasoning, results of calls that are not in the history,
- *   and media the model cannot take.
+ * - Consecutive assistant and reasoning messages become one message; so do consecutive tool results.
+ * - Left out: activities, empty text, assistant messages of nothing but reasoning, results of calls that are not in the
+ *   history, and media the model cannot take.
  */
 export function toPrompt(messages: readonly Message[], options: PromptOptions): readonly PromptMessage[] {
   const system = options.instructions === undefined ? [] : [options.instructions]
-  const turns = createTurns(options)
+  const prompt = createPromptBuilder(options)
   for (const message of messages) {
     if (message.role === 'developer' || message.role === 'system') system.push(message.content)
-    else turns.add(message)
+    else prompt.add(message)
   }
   const content = system.filter((text) => text !== '').join('\n\n')
-  return content === '' ? turns.end() : [{ role: 'system', content }, ...turns.end()]
+  return content === '' ? prompt.end() : [{ role: 'system', content }, ...prompt.end()]
 }
 
-function createTurns({ rules, onWarning }: PromptOptions) {
-  const turns: PromptMessage[] = []
+function createPromptBuilder({ rules, onWarning }: PromptOptions) {
+  const prompt: PromptMessage[] = []
   const toolNames = new Map<string, string>()
   const onSkipped = ({ type, source }: MediaPart) => {
-    const what = source.mimeType ?? `from a ${source.type}`
-    onWarning(`A part of type ${type} (${what}) was left out: the model cannot take it.`)
+    const origin = source.mimeType ?? `from a ${source.type}`
+    onWarning(`A part of type ${type} (${origin}) was left out: the model cannot take it.`)
   }
 
-  // A run that was stopped while it thought leaves reasoning that nothing follows. Providers refuse that.
+  // A run that was cancelled during its reasoning leaves reasoning without an answer. Providers refuse that.
   function dropLoneReasoning() {
-    const last = turns.at(-1)
-    if (last?.role === 'assistant' && last.content.every(({ type }) => type === 'reasoning')) turns.pop()
+    const last = prompt.at(-1)
+    if (last?.role === 'assistant' && last.content.every(({ type }) => type === 'reasoning')) prompt.pop()
   }
 
   function addUser(content: string | readonly ContentPart[]) {
     const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
-    const written = parts.flatMap((part) => userPart(part, rules, onSkipped))
-    if (written.length === 0) return
+    const userParts = parts.flatMap((part) => toUserPart(part, rules, onSkipped))
+    if (userParts.length === 0) return
     dropLoneReasoning()
-    turns.push({ role: 'user', content: written })
+    prompt.push({ role: 'user', content: userParts })
   }
 
   function addAssistant(parts: AssistantPromptPart[]) {
     for (const part of parts) if (part.type === 'tool-call') toolNames.set(part.toolCallId, part.toolName)
-    const last = turns.at(-1)
+    const last = prompt.at(-1)
     if (last?.role === 'assistant') last.content.push(...parts)
-    else if (parts.length > 0) turns.push({ role: 'assistant', content: parts })
+    else if (parts.length > 0) prompt.push({ role: 'assistant', content: parts })
   }
 
   function addResult(message: ToolMessage) {
@@ -73,26 +85,26 @@ function createTurns({ rules, onWarning }: PromptOptions) {
     const options = fromEncryptedValue(message.encryptedValue)
     const part = { type: 'tool-result', toolCallId, toolName, output, ...options } as const
     dropLoneReasoning()
-    const last = turns.at(-1)
+    const last = prompt.at(-1)
     if (last?.role === 'tool') last.content.push(part)
-    else turns.push({ role: 'tool', content: [part] })
+    else prompt.push({ role: 'tool', content: [part] })
   }
 
   return {
     add(message: Message) {
       if (message.role === 'user') addUser(message.content)
-      else if (message.role === 'assistant') addAssistant(assistantParts(message))
-      else if (message.role === 'reasoning') addAssistant([reasoningPart(message)])
+      else if (message.role === 'assistant') addAssistant(toAssistantParts(message))
+      else if (message.role === 'reasoning') addAssistant([toReasoningPart(message)])
       else if (message.role === 'tool') addResult(message)
     },
     end() {
       dropLoneReasoning()
-      return turns
+      return prompt
     },
   }
 }
 
-function userPart(
+function toUserPart(
   part: ContentPart,
   rules: MediaRules,
   onSkipped: (part: MediaPart) => void,
@@ -106,23 +118,23 @@ function userPart(
   return [{ type: 'file', mediaType: media.mediaType, data: toFileData(media, rules) }]
 }
 
-function reasoningPart({
+function toReasoningPart({
   content,
   encryptedValue,
 }: Extract<Message, { role: 'reasoning' }>): AssistantPromptPart {
   return { type: 'reasoning', text: content, ...fromEncryptedValue(encryptedValue) }
 }
 
-function assistantParts({
+function toAssistantParts({
   content = '',
   encryptedValue,
   toolCalls = [],
 }: AssistantMessage): AssistantPromptPart[] {
   const text: AssistantPromptPart = { type: 'text', text: content, ...fromEncryptedValue(encryptedValue) }
-  return [...(content === '' ? [] : [text]), ...toolCalls.map(toolCallPart)]
+  return [...(content === '' ? [] : [text]), ...toolCalls.map(toToolCallPart)]
 }
 
-function toolCallPart({
+function toToolCallPart({
   id,
   function: { name, arguments: text },
   encryptedValue,
@@ -132,8 +144,58 @@ function toolCallPart({
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
-    // Providers take objects only. What the model wrote instead is told by the error in the tool's result.
+    // Providers take objects only. The error in the tool's result shows what the model wrote instead.
     input: isRecord(input) ? input : {},
     ...fromEncryptedValue(encryptedValue),
   }
+}
+
+/** Converts a tool's result. `onSkipped` gets each part that the model cannot take in a tool result. */
+export function toToolResultOutput(
+  { content, error }: ToolMessage,
+  rules: MediaRules,
+  onSkipped: (part: MediaPart) => void,
+): ToolResultOutput {
+  if (error !== undefined) return { type: 'error-text', value: contentToText(content) || error }
+  if (typeof content === 'string') return { type: 'text', value: content }
+  const parts: ToolResultPart[] = []
+  for (const part of content) {
+    const result = toToolResultPart(part, rules)
+    if (result !== undefined) parts.push(result)
+    else if (part.type !== 'text') onSkipped(part)
+  }
+  // Providers without media in tool results send the whole list as JSON. Plain text stays plain.
+  if (parts.every(({ type }) => type === 'text')) return { type: 'text', value: contentToText(content) }
+  return { type: 'content', value: parts }
+}
+
+/** Differs between the versions of the specification. */
+type ToolResultPart = Readonly<Record<string, unknown>>
+
+function toToolResultPart(part: ContentPart, rules: MediaRules): ToolResultPart | undefined {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const media = rules.isChat ? undefined : readMedia(part, rules)
+  return media && mediaResults[rules.version](media, rules)
+}
+
+const mediaResults = {
+  v2: (media: Media) =>
+    media.kind === 'data' ? { type: 'media', data: media.data, mediaType: media.mediaType } : undefined,
+  v3: (media: Media) => {
+    const { mediaType } = media
+    const isImage = mediaType.startsWith('image/')
+    switch (media.kind) {
+      case 'data':
+        return { type: isImage ? 'image-data' : 'file-data', data: media.data, mediaType }
+      case 'url':
+        return { type: isImage ? 'image-url' : 'file-url', url: media.url.href, mediaType }
+      case 'reference':
+        return { type: isImage ? 'image-file-id' : 'file-id', fileId: media.id }
+    }
+  },
+  v4: (media: Media, rules: MediaRules) => ({
+    type: 'file',
+    data: toFileData(media, rules),
+    mediaType: media.mediaType,
+  }),
 }

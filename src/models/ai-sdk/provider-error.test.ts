@@ -4,9 +4,9 @@ import { MillraceError } from '../../core/errors.js'
 import { toModelError } from './provider-error.js'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
-const facts = { name: 'openai gpt', isAnswering: false, clock: manualClock(now) }
-const detailsOf = (error: unknown, isAnswering = false) =>
-  toModelError(error, { ...facts, isAnswering }).details
+const facts = { name: 'openai gpt', hasResponse: false, clock: manualClock(now) }
+const detailsOf = (error: unknown, hasResponse = false) =>
+  toModelError(error, { ...facts, hasResponse }).details
 
 function apiCallError(fields: Record<string, unknown>): Error {
   return Object.assign(new Error('Rate limit reached'), { name: 'AI_APICallError', ...fields })
@@ -67,8 +67,8 @@ describe('whether it may be retried', () => {
     ['a chunk that is no JSON', Object.assign(new Error('bad'), { name: 'AI_JSONParseError' }), true, false],
     ['a missing key', Object.assign(new Error('key'), { name: 'AI_LoadAPIKeyError' }), false, false],
     ['a text', 'went wrong', true, true],
-  ])('is told for %s', (_what, error, isAnswering, retryable) => {
-    expect(detailsOf(error, isAnswering)).toEqual({ retryable })
+  ])('is told for %s', (_what, error, hasResponse, retryable) => {
+    expect(detailsOf(error, hasResponse)).toEqual({ retryable })
   })
 
   test('follows from a status that stands in the code', () => {

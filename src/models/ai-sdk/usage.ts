@@ -1,8 +1,7 @@
 import type { TokenUsage } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
-import type { FinishPart } from './provider-part.js'
+import type { FinishPart } from './specification.js'
 
-/** Whose usage it is. */
 export interface UsageLabels {
   readonly provider: string
   readonly model: string
@@ -11,8 +10,8 @@ export interface UsageLabels {
 type Counts = Readonly<Record<Exclude<keyof TokenUsage, keyof UsageLabels>, number | undefined>>
 
 /**
- * What a finished call reports, in the terms of AG-UI: input and output include their cached and reasoning parts, and
- * what is unknown is absent. Providers write 0 for a count they were not told, so 0 is unknown too.
+ * Converts the usage of a finished call. As AG-UI wants it, input and output include their cached and reasoning tokens,
+ * and unknown counts are absent. Providers write 0 for unknown counts, so 0 is left out too.
  */
 export function toTokenUsage(
   { usage, providerMetadata }: FinishPart,
@@ -26,36 +25,39 @@ export function toTokenUsage(
   return known.length === 0 ? undefined : { ...labels, ...Object.fromEntries(known) }
 }
 
-/** Versions 3 and 4: totals with their parts below them. */
+/** v3 and v4: totals with a breakdown. */
 function nestedCounts(usage: Record<string, unknown>): Counts {
   const input = isRecord(usage.inputTokens) ? usage.inputTokens : {}
   const output = isRecord(usage.outputTokens) ? usage.outputTokens : {}
-  const inputTokens = count(input.total)
-  const outputTokens = count(output.total)
+  const inputTokens = toCount(input.total)
+  const outputTokens = toCount(output.total)
   return {
     inputTokens,
     outputTokens,
     totalTokens: sum(inputTokens, outputTokens),
-    reasoningTokens: count(output.reasoning),
-    cachedInputTokens: count(input.cacheRead),
-    cacheWriteInputTokens: count(input.cacheWrite),
+    reasoningTokens: toCount(output.reasoning),
+    cachedInputTokens: toCount(input.cacheRead),
+    cacheWriteInputTokens: toCount(input.cacheWrite),
   }
 }
 
 /**
- * Version 2: flat, and providers disagree about what is included. Anthropic counts cached input apart. Google counts
- * reasoning apart, which shows in the total.
+ * v2: flat, and providers disagree about what is included. Anthropic counts cached input separately. Google counts
+ * reasoning separately, which shows in the total.
  */
 function flatCounts(usage: Record<string, unknown>, anthropic: Record<string, unknown> | undefined): Counts {
-  const [input, output] = [count(usage.inputTokens), count(usage.outputTokens)]
-  const [reasoningTokens, cachedInputTokens] = [count(usage.reasoningTokens), count(usage.cachedInputTokens)]
-  const cacheWriteInputTokens = count(anthropic?.cacheCreationInputTokens)
-  const reported = count(usage.totalTokens)
+  const [input, output] = [toCount(usage.inputTokens), toCount(usage.outputTokens)]
+  const [reasoningTokens, cachedInputTokens] = [
+    toCount(usage.reasoningTokens),
+    toCount(usage.cachedInputTokens),
+  ]
+  const cacheWriteInputTokens = toCount(anthropic?.cacheCreationInputTokens)
+  const reported = toCount(usage.totalTokens)
 
-  const cachedApart = anthropic === undefined ? 0 : (cachedInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
-  const isReasoningApart = reported !== undefined && reported === sum(sum(input, output), reasoningTokens)
-  const inputTokens = count((input ?? 0) + cachedApart)
-  const outputTokens = isReasoningApart ? sum(output, reasoningTokens) : output
+  const separateCached = anthropic === undefined ? 0 : (cachedInputTokens ?? 0) + (cacheWriteInputTokens ?? 0)
+  const isReasoningSeparate = reported !== undefined && reported === sum(sum(input, output), reasoningTokens)
+  const inputTokens = toCount((input ?? 0) + separateCached)
+  const outputTokens = isReasoningSeparate ? sum(output, reasoningTokens) : output
   return {
     inputTokens,
     outputTokens,
@@ -66,7 +68,7 @@ function flatCounts(usage: Record<string, unknown>, anthropic: Record<string, un
   }
 }
 
-function count(value: unknown): number | undefined {
+function toCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined
 }
 

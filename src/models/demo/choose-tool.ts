@@ -1,15 +1,87 @@
 import type { Tool } from '@ag-ui/core'
+import { isRecord } from '../../core/is-record.js'
+import { parseJson } from '../../core/json.js'
+import type { Exchange } from './exchange.js'
 import { wordList, wordsOf } from './words.js'
 
-// Words that many tools share and that say little about what one does.
-const common = new Set(
+/** A tool to call, and the agent it shall reach if it leads to agents. */
+export interface ToolChoice {
+  readonly tool: Tool
+  readonly agent?: { readonly name: string; readonly parameter: string }
+}
+
+/**
+ * The tool, or the agent behind a tool, that fits the user's message. To avoid endless loops, no tool is called after
+ * results, and no agent twice.
+ */
+export function pickTool(exchange: Exchange): ToolChoice | undefined {
+  const { userText, results, request } = exchange
+  const { tools = [], toolChoice = 'auto' } = request
+  if (toolChoice === 'none') return undefined
+  const callable = results.length > 0 ? [] : tools
+  if (typeof toolChoice === 'object')
+    return toChoice(callable.find(({ name }) => name === toolChoice.toolName))
+  const candidates = [
+    ...callable.filter((tool) => !leadsToAgents(tool)).map(toCandidate),
+    ...tools.flatMap((tool) => agentsOf(tool).filter((agent) => !wasCalled(agent, exchange))),
+  ]
+  return bestMatch(userText, candidates) ?? (toolChoice === 'required' ? toChoice(callable[0]) : undefined)
+}
+
+function toChoice(tool: Tool | undefined): ToolChoice | undefined {
+  return tool && { tool }
+}
+
+/** Whether a tool transfers to agents or delegates to them. */
+export function leadsToAgents(tool: Tool): boolean {
+  return agentsOf(tool).length > 0
+}
+
+interface Candidate extends ToolChoice {
+  readonly name: string
+  readonly description: string
+}
+
+function toCandidate(tool: Tool): Candidate {
+  return { tool, name: tool.name, description: tool.description }
+}
+
+/** A tool leads to agents if one of its parameters is an enum whose values its description lists, one on each line. */
+function agentsOf(tool: Tool): (Candidate & Required<ToolChoice>)[] {
+  const { properties } = isRecord(tool.parameters) ? tool.parameters : {}
+  return Object.entries(isRecord(properties) ? properties : {}).flatMap(([parameter, schema]) => {
+    const names = isRecord(schema) && Array.isArray(schema.enum) ? schema.enum.map(String) : []
+    const listed = names.flatMap((name) => {
+      const description = listedDescription(tool.description, name)
+      return description === undefined ? [] : [{ name, description, tool, agent: { name, parameter } }]
+    })
+    return listed.length === names.length ? listed : []
+  })
+}
+
+function listedDescription(text: string, name: string): string | undefined {
+  const start = `- ${name}: `
+  const line = text.split('\n').find((candidate) => candidate.startsWith(start))
+  return line?.slice(start.length)
+}
+
+function wasCalled({ tool, agent }: Required<ToolChoice>, { calls }: Exchange): boolean {
+  return calls.some(({ name, args }) => {
+    if (name !== tool.name) return false
+    const parsed = parseJson(args)
+    return isRecord(parsed) && parsed[agent.parameter] === agent.name
+  })
+}
+
+// Many tools share these words, so they say little about any one of them.
+const commonWords = new Set(
   wordList(`
     a an and any are by can do fetch find for from get give in is it its look lookup make my of on
     or out read run set show tell that the this to tool use user what with you your
   `),
 )
 
-// What people say, and the word that tools use for it.
+// Words of people, and the word that tools use instead.
 const synonyms = new Map([
   ...['rain', 'raining', 'snow', 'snowing', 'sunny', 'warm', 'cold', 'forecast', 'temperature'].map(
     (word) => [word, 'weather'] as const,
@@ -22,28 +94,26 @@ const synonyms = new Map([
   ['price', 'cost'],
 ])
 
-// These alone do not tell which tool is meant: people also create poems.
+// A verb alone does not decide for a tool: people also create poems.
 const verbs = new Set(
   wordList('add change create delete list open remove search send start stop update write'),
 )
 
-const enough = 2
+const minScore = 2
 
-/**
- * The tool that fits a message best. Words of its name count most, words of its description a little. Undefined when
- * too little speaks for any.
- */
-export function chooseTool<T extends Tool>(text: string, tools: readonly T[]): T | undefined {
-  const said = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
-  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, said) }))
-  return scored.filter(({ score }) => score >= enough).sort((a, b) => b.score - a.score)[0]?.tool
+/** Words of a name count most, words of a description a little. Undefined if no candidate scores enough. */
+function bestMatch(text: string, candidates: readonly Candidate[]): Candidate | undefined {
+  const words = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
+  const scored = candidates.map((candidate) => ({ candidate, score: scoreOf(candidate, words) }))
+  return scored.filter(({ score }) => score >= minScore).sort((a, b) => b.score - a.score)[0]?.candidate
 }
 
-function scoreOf({ name, description }: Tool, said: ReadonlySet<string>): number {
-  const named = hits(name, said)
-  return named.length + named.filter((word) => !verbs.has(word)).length + hits(description, said).length
+function scoreOf({ name, description }: Candidate, words: ReadonlySet<string>): number {
+  const named = sharedWords(name, words)
+  const nouns = named.filter((word) => !verbs.has(word))
+  return named.length + nouns.length + sharedWords(description, words).length
 }
 
-function hits(text: string, said: ReadonlySet<string>): string[] {
-  return [...new Set(wordsOf(text))].filter((word) => said.has(word) && !common.has(word))
+function sharedWords(text: string, words: ReadonlySet<string>): string[] {
+  return [...new Set(wordsOf(text))].filter((word) => words.has(word) && !commonWords.has(word))
 }

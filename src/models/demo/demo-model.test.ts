@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { partsOf, request, wholeOf } from '../../../test/e2e/support-models-parts.js'
 import { manualClock } from '../../core/clock.js'
 import { sequentialIds } from '../../core/ids.js'
-import type { ModelRequest } from '../model.js'
+import type { ModelRequest } from '../contract.js'
 import { demoModel } from './demo-model.js'
 
 const weather: Tool = {

@@ -1,47 +1,52 @@
 import { delay } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
-import type { Model, ModelRequest } from '../model.js'
-import type { AnswerPiece } from '../written/answer-piece.js'
-import { writeAnswer } from '../written/write-answer.js'
-import { answerOf } from './rules.js'
-import { readSituation } from './situation.js'
+import type { Model, ModelRequest } from '../contract.js'
+import { writeAnswer, type AnswerPiece } from '../write-answer.js'
+import { answerExchange } from './answer.js'
+import { readExchange } from './exchange.js'
 
 export interface DemoModelOptions {
-  /** Milliseconds between words, so that one sees them stream. Default 20; 0 for no pause. */
+  /** Milliseconds between words, so that one sees them stream. Default 20; 0 for no delay. */
   readonly paceMs?: number
   readonly clock?: Clock
-  /** Gives the ids of tool calls. */
+  /** Generates the ids of tool calls. */
   readonly ids?: IdSource
 }
 
 /**
- * A model that needs no key and no network, to see an application at work before there is a real one. It follows a few
- * rules: it thinks aloud, calls the tool whose words the user uses, tells its result, fills in schemas, and makes small
- * talk. But for the ids of tool calls, the same request gets the same answer.
+ * A model that needs neither a key nor a network, to try an application before there is a real one. It follows a few
+ * rules: it calls the tool whose words the user uses, reports the result, fills in schemas, and makes small talk, with
+ * some reasoning. Except for the ids of tool calls, the same request gets the same answer.
  */
 export function demoModel({
   paceMs = 20,
   clock = systemClock,
   ids = randomIds,
 }: DemoModelOptions = {}): Model {
-  const options = { provider: 'demo', modelId: 'demo', cut: cutByWord, nextCallId: () => ids('call') }
+  const options = {
+    provider: 'demo',
+    modelId: 'demo',
+    splitIntoDeltas: splitByWord,
+    nextCallId: () => ids('call'),
+  }
   return {
     provider: options.provider,
     modelId: options.modelId,
     stream(request) {
       const { signal } = request
-      const pause = () => delay(paceMs, { clock, signal })
-      return writeAnswer(say(request), { ...options, signal, ...(paceMs > 0 && { pause }) })
+      const beforeDelta = () => delay(paceMs, { clock, signal })
+      return writeAnswer(answer(request), { ...options, signal, ...(paceMs > 0 && { beforeDelta }) })
     },
   }
 }
 
-function* say(request: ModelRequest): Generator<AnswerPiece, void> {
-  yield* answerOf(readSituation(request))
+/** A generator, so that nothing happens before the first `next()`. */
+function* answer(request: ModelRequest): Generator<AnswerPiece, void> {
+  yield* answerExchange(readExchange(request))
 }
 
-/** Long words, and JSON without spaces, are cut too. */
-function cutByWord(text: string): readonly string[] {
+/** Splits long words too, and JSON without spaces. */
+function splitByWord(text: string): readonly string[] {
   return text.match(/\s*\S{1,12}\s*/gu) ?? []
 }

@@ -1,15 +1,14 @@
 import { wordList } from './words.js'
 
-/** What a message names. Each is given out once, so that two parameters of a tool get two different numbers. */
+/** Values in a message. Each is returned once, so that two parameters of a tool get two different numbers. */
 export interface Facts {
   readonly text: string
-  /** Whether the message contains this phrase, as words of its own. */
+  /** Whether the message contains this phrase as whole words. */
   mentions(phrase: string): boolean
-  /** The next of a kind. */
   next(kind: FactKind): string | undefined
-  /** A number: the one beside a word that begins like one of these, else the next. */
+  /** The number beside a word that begins with one of these, else the next number. */
   number(words: readonly string[]): number | undefined
-  /** What stands after a small word, for example `from`. */
+  /** The word or name after a preposition such as `from`. */
   after(word: string): string | undefined
 }
 
@@ -17,7 +16,7 @@ export type FactKind = 'quote' | 'url' | 'email' | 'date' | 'time' | 'name'
 
 const name = String.raw`\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*)*`
 
-// In this order: what one has taken, the next does not see.
+// In this order: each pattern removes its matches before the next one looks.
 const patterns: readonly (readonly [FactKind, RegExp])[] = [
   ['quote', /"([^"]+)"|“([^”]+)”|«([^»]+)»/g],
   ['url', /https?:\/\/[^\s<>]*[^\s<>.,;:!?)]/g],
@@ -29,8 +28,8 @@ const patterns: readonly (readonly [FactKind, RegExp])[] = [
 
 const numerals = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
-// Words that begin a sentence, or follow a small word, and name nothing.
-const nameless = new Set(
+// Capitalised at the start of a sentence, or after a preposition, but no names.
+const notNames = new Set(
   wordList(`
     a add an and are ask at book buy call can change check compare could create delete do does eight
     explain find five for four from get give go hello hey hi how i if in is it let list look make me
@@ -40,19 +39,18 @@ const nameless = new Set(
   `),
 )
 
-/** Reads a message. */
 export function createFacts(text: string): Facts {
-  const { found, rest } = extract(text)
+  const { found, rest } = extractValues(text)
   const numbers = numbersIn(rest)
-  const taken = new Set<string>()
-  const take = (value: string | undefined) => {
-    if (value !== undefined) taken.add(value)
+  const used = new Set<string>()
+  const use = (value: string | undefined) => {
+    if (value !== undefined) used.add(value)
     return value
   }
   return {
     text,
-    mentions: (phrase) => asWords(text).includes(asWords(phrase)) && phrase !== '',
-    next: (kind) => take(found[kind].find((value) => !taken.has(value))),
+    mentions: (phrase) => spacedWords(text).includes(spacedWords(phrase)) && phrase !== '',
+    next: (kind) => use(found[kind].find((value) => !used.has(value))),
     number(words) {
       const beside = numbers.findIndex(({ neighbours }) =>
         neighbours.some((neighbour) => words.some((word) => neighbour.startsWith(word))),
@@ -61,30 +59,30 @@ export function createFacts(text: string): Facts {
     },
     after(word) {
       const [, following] = new RegExp(`(?:^|\\s)${word} (?:the )?(${name}|\\p{L}+)`, 'u').exec(rest) ?? []
-      if (following === undefined || nameless.has(following.toLowerCase()) || taken.has(following))
+      if (following === undefined || notNames.has(following.toLowerCase()) || used.has(following))
         return undefined
-      taken.add(following)
+      used.add(following)
       return following.charAt(0).toUpperCase() + following.slice(1)
     },
   }
 }
 
-function extract(text: string) {
+function extractValues(text: string) {
   const found: Record<FactKind, string[]> = { quote: [], url: [], email: [], date: [], time: [], name: [] }
   let rest = text
   for (const [kind, pattern] of patterns) {
     for (const [whole, ...groups] of rest.matchAll(pattern)) {
       const value = groups.find(Boolean) ?? whole
-      found[kind].push(...(kind === 'name' ? withoutNameless(value) : [value]))
+      found[kind].push(...(kind === 'name' ? withoutCommonWords(value) : [value]))
     }
     if (kind !== 'name') rest = rest.replaceAll(pattern, ' ')
   }
   return { found, rest }
 }
 
-function withoutNameless(words: string): string[] {
+function withoutCommonWords(words: string): string[] {
   // `What's` is `what`.
-  const kept = words.split(' ').filter((word) => !nameless.has(word.toLowerCase().replace(/['’].*/, '')))
+  const kept = words.split(' ').filter((word) => !notNames.has(word.toLowerCase().replace(/['’].*/, '')))
   return kept.length === 0 ? [] : [kept.join(' ')]
 }
 
@@ -97,7 +95,7 @@ function numbersIn(text: string) {
   })
 }
 
-function asWords(text: string): string {
+function spacedWords(text: string): string {
   return ` ${text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')

@@ -1,7 +1,7 @@
 import { Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonSchema } from '../model.js'
+import type { JsonSchema } from '../contract.js'
 import { createFacts } from './facts.js'
 import { fillSchema } from './fill-schema.js'
 

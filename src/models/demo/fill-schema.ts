@@ -1,28 +1,26 @@
 import { isRecord } from '../../core/is-record.js'
-import type { JsonSchema } from '../model.js'
-import type { Facts } from './facts.js'
-import { inRange } from './fill-number.js'
-import { findText, inventText } from './fill-text.js'
+import type { JsonSchema } from '../contract.js'
+import type { FactKind, Facts } from './facts.js'
 import { listOf, resolveSchema } from './resolve-schema.js'
 import { wordsOf } from './words.js'
 
-/** Where values come from. */
 export interface FillSource {
+  /** The facts of the user's message. */
   readonly facts: Facts
-  /** Values by name that are known already, for example from the results of tools. */
+  /** Known values by name, for example from tool results. */
   readonly known?: Readonly<Record<string, unknown>>
 }
 
-// Lists and first members are made up to this depth, required members to the other: schemas may contain themselves.
-const generousDepth = 3
-const deepest = 10
+// Schemas may contain themselves. Optional values are invented to the first depth, required ones to the second.
+const maxOptionalDepth = 3
+const maxRequiredDepth = 10
 
 /**
- * A value of the shape of a schema: what the message tells, and plausible values for what it must have besides. Follows
- * local references. `pattern`, `uniqueItems` and rarer keywords are not looked at.
+ * A value that matches a schema: facts of the user's message where they fit, invented values where the schema requires
+ * more. Follows local references; ignores `pattern`, `uniqueItems` and rarer keywords.
  */
 export function fillSchema(schema: JsonSchema, source: FillSource): unknown {
-  return fill({ key: '', schema: resolveSchema(schema, schema), depth: 0 }, { ...source, root: schema })
+  return fillField({ key: '', schema: resolveSchema(schema, schema), depth: 0 }, { ...source, root: schema })
 }
 
 interface Field {
@@ -32,20 +30,20 @@ interface Field {
   readonly depth: number
 }
 
-interface Context extends FillSource {
+interface FillContext extends FillSource {
   readonly root: JsonSchema
 }
 
-function fill(field: Field, context: Context): unknown {
-  return find(field, context) ?? invent(field, context)
+function fillField(field: Field, context: FillContext): unknown {
+  return findValue(field, context) ?? inventValue(field, context)
 }
 
-/** What the message tells for a field; undefined when it tells nothing. */
-function find(field: Field, context: Context): unknown {
+/** The value that the message has for a field, if any. */
+function findValue(field: Field, context: FillContext): unknown {
   const { key, schema } = field
   const { facts, known = {} } = context
-  const type = typeOf(schema)
-  if (Object.hasOwn(known, key) && isOfType(known[key], type)) return known[key]
+  const type = schemaType(schema)
+  if (Object.hasOwn(known, key) && hasType(known[key], type)) return known[key]
   if ('const' in schema) return undefined
   if ('enum' in schema) return listOf(schema.enum).find((value) => facts.mentions(String(value)))
   switch (type) {
@@ -54,7 +52,7 @@ function find(field: Field, context: Context): unknown {
     case 'number':
     case 'integer': {
       const number = facts.number(wordsOf(key))
-      return number === undefined ? undefined : inRange(number, schema)
+      return number === undefined ? undefined : clampNumber(number, schema)
     }
     case 'boolean':
       return facts.mentions(key) ? !/\b(no|not|without|don't|off)\b/i.test(facts.text) : undefined
@@ -65,38 +63,37 @@ function find(field: Field, context: Context): unknown {
   }
 }
 
-function findItems(field: Field, context: Context): unknown[] | undefined {
+function findItems(field: Field, context: FillContext): unknown[] | undefined {
   const { minItems = 0, maxItems = 10 } = field.schema
   const found = new Set<unknown>()
   const items = itemsOf(field, context)
   while (found.size < Number(maxItems)) {
-    const item = find(items, context)
+    const item = findValue(items, context)
     if (item === undefined || found.has(item)) break
     found.add(item)
   }
   return found.size === 0 || found.size < Number(minItems) ? undefined : [...found]
 }
 
-function itemsOf({ key, schema, depth }: Field, { root }: Context): Field {
+function itemsOf({ key, schema, depth }: Field, { root }: FillContext): Field {
   return { key, schema: resolveSchema(schema.items, root), depth: depth + 1 }
 }
 
-/** A plausible value for a field. */
-function invent(field: Field, context: Context): unknown {
+function inventValue(field: Field, context: FillContext): unknown {
   const { key, schema, depth } = field
   const candidates = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)]
-  const given = candidates.find((value) => value !== undefined)
-  if (given !== undefined) return given
-  switch (typeOf(schema)) {
+  const candidate = candidates.find((value) => value !== undefined)
+  if (candidate !== undefined) return candidate
+  switch (schemaType(schema)) {
     case 'object':
       return fillObject(field, context)
     case 'array': {
-      const length = Number(schema.minItems ?? (depth < generousDepth ? 1 : 0))
-      return Array.from({ length }, () => invent(itemsOf(field, context), context))
+      const length = Number(schema.minItems ?? (depth < maxOptionalDepth ? 1 : 0))
+      return Array.from({ length }, () => inventValue(itemsOf(field, context), context))
     }
     case 'number':
     case 'integer':
-      return inRange(1, schema)
+      return clampNumber(1, schema)
     case 'boolean':
       return true
     case 'null':
@@ -106,28 +103,28 @@ function invent(field: Field, context: Context): unknown {
   }
 }
 
-function fillObject({ schema, depth }: Field, context: Context): Record<string, unknown> {
-  if (depth > deepest) return {}
+function fillObject({ schema, depth }: Field, context: FillContext): Record<string, unknown> {
+  if (depth > maxRequiredDepth) return {}
   const properties = isRecord(schema.properties) ? schema.properties : {}
   const required = listOf(schema.required).map(String)
-  // Where no member is required, the first is likely the one that matters.
-  const first = depth < generousDepth ? Object.keys(properties).slice(0, 1) : []
+  // If no member is required, the first is likely the one that matters.
+  const first = depth < maxOptionalDepth ? Object.keys(properties).slice(0, 1) : []
   const wanted = new Set(required.length > 0 ? required : first)
   const entries = [...new Set([...wanted, ...Object.keys(properties)])].map((key) => {
     const field = { key, schema: resolveSchema(properties[key], context.root), depth: depth + 1 }
-    return [key, wanted.has(key) ? fill(field, context) : find(field, context)] as const
+    return [key, wanted.has(key) ? fillField(field, context) : findValue(field, context)] as const
   })
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-function typeOf({ type, properties, items }: JsonSchema): unknown {
+function schemaType({ type, properties, items }: JsonSchema): unknown {
   const stated = listOf(type).find((entry) => entry !== 'null') ?? type
   if (stated !== undefined) return stated
   if (properties !== undefined) return 'object'
   return items === undefined ? 'string' : 'array'
 }
 
-function isOfType(value: unknown, type: unknown): boolean {
+function hasType(value: unknown, type: unknown): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value)
@@ -138,4 +135,93 @@ function isOfType(value: unknown, type: unknown): boolean {
     default:
       return typeof value === type
   }
+}
+
+/** The number nearest to `value` that the schema allows. */
+function clampNumber(value: number, schema: JsonSchema): number {
+  const step = numberOrNone(schema.multipleOf) ?? (schema.type === 'integer' ? 1 : undefined)
+  const above = numberOrNone(schema.exclusiveMinimum)
+  const below = numberOrNone(schema.exclusiveMaximum)
+  const low = Math.max(
+    numberOrNone(schema.minimum) ?? -Infinity,
+    above === undefined ? -Infinity : above + (step ?? 1),
+  )
+  const high = Math.min(
+    numberOrNone(schema.maximum) ?? Infinity,
+    below === undefined ? Infinity : below - (step ?? 1),
+  )
+  const near = Math.min(Math.max(value, low), high)
+  if (step === undefined) return near
+  const rounded = Math.round(near / step) * step
+  if (rounded < low) return Math.ceil(low / step) * step
+  return rounded > high ? Math.floor(high / step) * step : rounded
+}
+
+function numberOrNone(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+/** How to find the text for a parameter in the message. */
+interface TextRule {
+  /** Prepositions before the value. */
+  readonly after?: readonly string[]
+  readonly kinds?: readonly FactKind[]
+  /** Formats the value. */
+  readonly write?: (value: string) => string
+  /** The value if the message has none. Default: the whole message. */
+  readonly sample?: string
+}
+
+const rulesByFormat = new Map<unknown, TextRule>([
+  ['email', { kinds: ['email'], sample: 'guest@example.com' }],
+  ['uri', { kinds: ['url'], sample: 'https://example.com/' }],
+  ['date', { kinds: ['date'], sample: '2026-01-01' }],
+  ['time', { kinds: ['time'], write: (time) => `${time.padStart(5, '0')}:00Z`, sample: '12:00:00Z' }],
+  ['date-time', { kinds: ['date'], write: (date) => `${date}T12:00:00Z`, sample: '2026-01-01T12:00:00Z' }],
+  ['uuid', { sample: '00000000-0000-4000-8000-000000000000' }],
+])
+
+const rulesByName: readonly (readonly [RegExp, TextRule])[] = [
+  [/mail/, { kinds: ['email'], sample: 'guest@example.com' }],
+  [/url|link|website/, { kinds: ['url'], sample: 'https://example.com/' }],
+  [/date|day|when|deadline/, { kinds: ['date'], sample: '2026-01-01' }],
+  [/time|hour/, { kinds: ['time'], sample: '12:00' }],
+  [/origin|departure|^from/, { after: ['from'], kinds: ['name'], sample: 'Oslo' }],
+  [/destination|arrival|recipient|^to$/, { after: ['to'], kinds: ['email', 'name'], sample: 'Bergen' }],
+  [
+    /city|town|place|location|country|region/,
+    { after: ['in', 'for', 'at'], kinds: ['name', 'quote'], sample: 'Oslo' },
+  ],
+  [/colou?r|background|theme/, { after: ['to'], kinds: ['quote'], sample: 'blue' }],
+  [
+    /text|message|body|content|query|question|prompt|description|note|reason|title|task/,
+    { kinds: ['quote'] },
+  ],
+  [/name|person|guest|customer|user/, { kinds: ['name', 'quote'], after: ['for'], sample: 'Ada' }],
+]
+
+function textRule(key: string, { format }: JsonSchema): TextRule {
+  const [, rule] = rulesByName.find(([pattern]) => pattern.test(key.toLowerCase())) ?? []
+  return rulesByFormat.get(format) ?? rule ?? { kinds: ['quote', 'name'] }
+}
+
+function findText(key: string, schema: JsonSchema, facts: Facts): string | undefined {
+  const { after = [], kinds = [], write = (value) => value } = textRule(key, schema)
+  for (const lookUp of [
+    ...after.map((word) => () => facts.after(word)),
+    ...kinds.map((kind) => () => facts.next(kind)),
+  ]) {
+    const value = lookUp()
+    if (value !== undefined) return fitLength(write(value), schema)
+  }
+  return undefined
+}
+
+function inventText(key: string, schema: JsonSchema, { text }: Facts): string {
+  return fitLength(textRule(key, schema).sample ?? (text === '' ? 'demo' : text), schema)
+}
+
+function fitLength(text: string, { minLength, maxLength }: JsonSchema): string {
+  const cut = typeof maxLength === 'number' ? text.slice(0, maxLength) : text
+  return typeof minLength === 'number' ? cut.padEnd(minLength, '.') : cut
 }

@@ -1,28 +1,28 @@
 import { isRecord } from '../../core/is-record.js'
-import type { JsonSchema } from '../model.js'
+import type { JsonSchema } from '../contract.js'
 
-// Deeper than any schema that a person wrote. Ends references that lead to themselves.
-const deepest = 20
+// Deeper than any handwritten schema. Ends circular references.
+const maxDepth = 20
 
-/** A schema with its local references followed, `allOf` merged, and the first alternative chosen that is not null. */
+/** Follows local references, merges `allOf`, and chooses the first alternative that is not null. */
 export function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
-  if (!isRecord(schema) || depth > deepest) return {}
+  if (!isRecord(schema) || depth > maxDepth) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   const resolve = (part: unknown) => resolveSchema(part, root, depth + 1)
   const choices = [listOf(anyOf), listOf(oneOf)].map((choice) =>
     choice.find((entry) => resolve(entry).type !== 'null'),
   )
-  const parts = [follow($ref, root), ...listOf(allOf), ...choices]
-  return parts.map(resolve).reduce(merge, own)
+  const parts = [followReference($ref, root), ...listOf(allOf), ...choices]
+  return parts.map(resolve).reduce(mergeSchemas, own)
 }
 
-function follow(reference: unknown, root: JsonSchema): unknown {
+function followReference(reference: unknown, root: JsonSchema): unknown {
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined
   const steps = reference.split('/').slice(1)
   return steps.reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), root)
 }
 
-function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
+function mergeSchemas(a: JsonSchema, b: JsonSchema): JsonSchema {
   const properties = {
     ...(isRecord(a.properties) && a.properties),
     ...(isRecord(b.properties) && b.properties),
@@ -36,7 +36,7 @@ function merge(a: JsonSchema, b: JsonSchema): JsonSchema {
   }
 }
 
-/** The entries of a keyword that holds a list; none when it does not. */
+/** The entries of a keyword; none unless it is a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

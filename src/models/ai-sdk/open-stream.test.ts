@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { request } from '../../../test/e2e/support-models-parts.js'
-import type { ModelRequest } from '../model.js'
-import { toCallOptions } from './call-options.js'
+import type { ModelRequest } from '../contract.js'
+import { toCallOptions } from './open-stream.js'
 
 const { signal } = new AbortController()
 const optionsOf = (fields: Partial<ModelRequest>) => toCallOptions(request(fields), [], signal)

@@ -1,10 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
-import { fakeLanguageModel } from '../../../test/e2e/support-models-fake.js'
-import { partsOf } from '../../../test/e2e/support-models-parts.js'
+import { fakeLanguageModel } from '../../test/e2e/support-models-fake.js'
+import { partsOf } from '../../test/e2e/support-models-parts.js'
 import { modelFromEnv } from './model-from-env.js'
-import type { Env } from './providers.js'
 
-/** Stands in for the packages of the AI SDK: tells what was made of them. */
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Fake packages of the AI SDK that record which models were created. */
 function packages() {
   const made: unknown[] = []
   const create = (name: string) => (settings: object) => {

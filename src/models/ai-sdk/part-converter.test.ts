@@ -1,17 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { brokenRules } from '../../../test/e2e/support-models-parts.js'
-import type { ModelPart } from '../model.js'
-import { createAnswer } from './answer.js'
-import type { ProviderPart } from './provider-part.js'
+import type { ModelPart } from '../contract.js'
+import { createPartConverter } from './part-converter.js'
+import type { ProviderPart } from './specification.js'
 
 const labels = { provider: 'p', model: 'm' }
 const stop = { type: 'finish', finishReason: 'stop', usage: {} } as const
 
 /** Converts the parts and checks the answer against the contract of the port. `finish` is added and left out. */
 function convert(...parts: ProviderPart[]): ModelPart[] {
-  const answer = createAnswer({ labels, onWarning: () => undefined, toError: (error) => error as Error })
-  const converted = [...parts, stop].flatMap((part) => answer.step(part))
+  const convertPart = createPartConverter({
+    labels,
+    onWarning: () => undefined,
+    toError: (error) => error as Error,
+  })
+  const converted = [...parts, stop].flatMap((part) => convertPart(part))
   expect(brokenRules(converted)).toEqual([])
   expect(converted.pop()).toEqual({ type: 'finish', reason: 'stop' })
   return converted
@@ -230,8 +234,8 @@ describe('a tool call', () => {
 })
 
 describe('the end', () => {
-  const answer = (onWarning = vi.fn()) =>
-    createAnswer({ labels, onWarning, toError: (error) => new Error('mapped', { cause: error }) })
+  const converter = (onWarning = vi.fn()) =>
+    createPartConverter({ labels, onWarning, toError: (error) => new Error('mapped', { cause: error }) })
 
   test.each([
     ['stop', 'stop'],
@@ -245,26 +249,26 @@ describe('the end', () => {
     [{ unified: 'brand-new', raw: 'x' }, 'other'],
     [undefined, 'other'],
   ])('has the reason of %j', (finishReason, reason) => {
-    expect(answer().step({ type: 'finish', finishReason, usage: undefined })).toEqual([
+    expect(converter()({ type: 'finish', finishReason, usage: undefined })).toEqual([
       { type: 'finish', reason },
     ])
   })
 
   test('has the usage', () => {
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
-    expect(answer().step({ type: 'finish', finishReason: 'stop', usage })).toEqual([
+    expect(converter()({ type: 'finish', finishReason: 'stop', usage })).toEqual([
       { type: 'finish', reason: 'stop', usage: { ...labels, ...usage } },
     ])
   })
 
   test('of an answer that broke off is an error that may be retried', () => {
     expect(() =>
-      answer().step({ type: 'finish', finishReason: { unified: 'interrupted' }, usage: {} }),
+      converter()({ type: 'finish', finishReason: { unified: 'interrupted' }, usage: {} }),
     ).toThrow(expect.objectContaining({ code: 'MODEL_ERROR', details: { retryable: true } }))
   })
 
   test('is the error of an error part', () => {
-    expect(() => answer().step({ type: 'error', error: 'overloaded' })).toThrow(
+    expect(() => converter()({ type: 'error', error: 'overloaded' })).toThrow(
       expect.objectContaining({ message: 'mapped', cause: 'overloaded' }),
     )
   })
@@ -272,16 +276,16 @@ describe('the end', () => {
   test('is not reached by warnings, which are handed on', () => {
     const onWarning = vi.fn()
     expect(
-      answer(onWarning).step({ type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'seed' }] }),
+      converter(onWarning)({ type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'seed' }] }),
     ).toEqual([])
-    expect(answer(onWarning).step({ type: 'stream-start' })).toEqual([])
+    expect(converter(onWarning)({ type: 'stream-start' })).toEqual([])
     expect(onWarning.mock.calls).toEqual([['{"type":"unsupported","feature":"seed"}']])
   })
 
   test.each(['response-metadata', 'raw', 'source', 'file', 'ping', 'tool-approval-request', 'custom'])(
     'is not reached by %s, which is passed over',
     (type) => {
-      expect(answer().step({ type } as unknown as ProviderPart)).toEqual([])
+      expect(converter()({ type } as unknown as ProviderPart)).toEqual([])
     },
   )
 })
