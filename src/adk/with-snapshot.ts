@@ -17,7 +17,7 @@ export async function* withSnapshot(
       const step = await events.next()
       isOver = step.done === true
       if (step.done === true) {
-        yield { type: 'MESSAGES_SNAPSHOT', messages: [...stream.held.messages] }
+        yield { type: 'MESSAGES_SNAPSHOT', messages: [...stream.fold.messages] }
         return step.value
       }
       stream.write(step.value)

@@ -61,7 +61,7 @@ export interface ActiveRun extends DriveOptions {
 
 /** What every outcome has. */
 export function soFar({ stream, usage }: ActiveRun): Pick<Outcome, 'messages' | 'state' | 'usage'> {
-  const { messages, state } = stream.held
+  const { messages, state } = stream.fold
   return { messages, state, usage: aggregateTokenUsage(usage) }
 }
 

@@ -44,7 +44,7 @@ function readable(error: unknown): unknown {
 function giveUp({ stream }: ActiveRun, cause: unknown): Outcome {
   const error = new MillraceError('AGENT_ERROR', 'The run could not be ended in order.', { cause })
   if (!stream.ended) stream.fail(error)
-  const { messages, state } = stream.held
+  const { messages, state } = stream.fold
   return { type: 'failed', error, messages, state, usage: [] }
 }
 
@@ -159,7 +159,7 @@ function writeState(
   { stream, state }: ActiveRun,
   { subagentRunId }: { readonly subagentRunId?: string },
 ): void {
-  const event: AgentEvent | undefined = stateDifference(stream.held.state, state.current)
+  const event: AgentEvent | undefined = stateDifference(stream.fold.state, state.current)
   if (event) stream.write({ ...event, ...(subagentRunId === undefined ? {} : { subagentRunId }) })
 }
 
@@ -177,7 +177,7 @@ function scopeOf(
     values: new Map(Object.entries({ ...valuesBefore, ...options.values })),
     state,
     resumption,
-    held: () => stream.held.messages,
+    held: () => stream.fold.messages,
     frames: new Map(),
     services: {
       newId: options.newId,

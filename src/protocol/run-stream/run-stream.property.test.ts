@@ -92,8 +92,8 @@ describe('the run stream, given any interleaving of loose events', () => {
           expect(violations(out, messages)).toEqual([])
           const held = await reduceWithClient(out, { messages, state })
           expect(held.warnings).toEqual([])
-          expect(stream.held.messages).toEqual(held.messages)
-          expect(stream.held.state).toEqual(held.state)
+          expect(stream.fold.messages).toEqual(held.messages)
+          expect(stream.fold.state).toEqual(held.state)
         },
       ),
       { numRuns: 3000 },

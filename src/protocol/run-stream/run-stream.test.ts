@@ -29,7 +29,7 @@ function run(events: AgentEvent[], { end = { type: 'success' }, ...options }: Se
   else stream.finish(end)
   const { messages = [], state } = options
   assertValidStream(out, { input: { threadId: 't', runId: 'r', protocolVersion: '1.0', messages, state } })
-  return { out, between: out.slice(1, -1).map(brief), last: out.at(-1), problems, held: stream.held }
+  return { out, between: out.slice(1, -1).map(brief), last: out.at(-1), problems, held: stream.fold }
 }
 
 const text = (messageId: string, delta: string): AgentEvent => ({
@@ -402,7 +402,7 @@ describe('state', () => {
     stream.write({ type: 'STATE_SNAPSHOT', snapshot })
     snapshot.items.push(2)
     expect(out[1]).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { items: [1] } })
-    expect(stream.held.state).toEqual({ items: [1] })
+    expect(stream.fold.state).toEqual({ items: [1] })
   })
 })
 

@@ -34,7 +34,7 @@ export interface RunStreamOptions {
  */
 export interface RunStream {
   /** What a client of this stream holds now. */
-  readonly held: Pick<Fold, 'messages' | 'state'>
+  readonly fold: Pick<Fold, 'messages' | 'state'>
   readonly ended: boolean
   /**
    * Takes one event of an agent. Throws INVALID_EVENT or ENCODING_ERROR, with nothing written, when it has no
@@ -72,7 +72,7 @@ class StrictStream implements RunStream {
     this.#ids = ids
   }
 
-  get held(): Fold {
+  get fold(): Fold {
     return this.#run.fold
   }
 

@@ -20,10 +20,10 @@ export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, Cl
 export function withRunStream(
   source: AsyncGenerator<AgentEvent, RunEnd | undefined>,
   { signal = new AbortController().signal, ...options }: WithRunStreamOptions,
-): AsyncGenerator<AgUiEvent, RunStream['held']> {
+): AsyncGenerator<AgUiEvent, RunStream['fold']> {
   const agent = abortable(source, { ...options, signal })
 
-  async function* relay(): AsyncGenerator<AgUiEvent, RunStream['held']> {
+  async function* relay(): AsyncGenerator<AgUiEvent, RunStream['fold']> {
     const written: AgUiEvent[] = []
     const stream = createRunStream({ ...options, emit: (event) => written.push(event) })
     try {
@@ -43,7 +43,7 @@ export function withRunStream(
       await agent.return(undefined)
     }
     yield* written
-    return stream.held
+    return stream.fold
   }
 
   return withStop(relay(), async () => {

@@ -72,7 +72,7 @@ export function translateEvents(
   for (const event of loose) stream.write(event)
   stream.finish({ type: 'success' })
   assertValidStream(emitted, { input })
-  const held = stream.held.messages as unknown as Record<string, unknown>[]
+  const held = stream.fold.messages as unknown as Record<string, unknown>[]
   return { translator, batches, loose, stream: emitted, messages: held, usage, problems, marks }
 }
 

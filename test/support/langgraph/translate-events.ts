@@ -75,7 +75,7 @@ export function startTranslation(options: TranslateOptions = {}) {
       write(translator.finish())
       stream.finish(end)
       assertValidStream(emitted, { input })
-      const held = stream.held.messages as unknown as Record<string, unknown>[]
+      const held = stream.fold.messages as unknown as Record<string, unknown>[]
       return {
         translator,
         batches,
