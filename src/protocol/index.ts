@@ -3,10 +3,21 @@ export { compactRun } from './fold/compact.js'
 export { createFold, type Fold, type FoldOptions } from './fold/fold.js'
 export { eventProblem } from './check/event-problem.js'
 export type { FieldNote } from './check/field-note.js'
+export {
+  cancelledMark,
+  describeContent,
+  isCutOff,
+  isRejected,
+  isToolError,
+  rejectedMark,
+  rejectMessage,
+  toolErrorMark,
+} from './messages.js'
 export { parseRunInput, type ParsedRunInput, type Peer, type RunInput } from './input/parse-run-input.js'
 export type { RunEnd } from './run-stream/ending.js'
 export { createRunStream, type RunStream, type RunStreamOptions } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'
+export { isRunStateKey, isThreadStateKey } from './state-keys.js'
 export type { DecodedFrame, EventFrame, MalformedFrame } from './wire/decoded-frame.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { eventIdPrefix, formatEventId, parseEventId, type EventPosition } from './wire/event-id.js'

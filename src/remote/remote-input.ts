@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, type Message, type ResumeEntry, type RunAgentInput } from '@ag-ui/core'
 import type { RunContext } from '../agents/index.js'
-import { isRecord } from '../core/is-record.js'
+import { isRejected } from '../protocol/index.js'
 import type { AgUiAgent, Forwarded } from './options.js'
 
 const everything: readonly Forwarded[] = ['context', 'forwardedProps', 'state', 'tools']
@@ -33,9 +33,8 @@ export function remoteInput(ctx: RunContext, options: InputOptions): RunAgentInp
 }
 
 /** Activities are what a client shows, and what was taken back was never said. */
-function isForOthers({ role, metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return role !== 'activity' && !(isRecord(own) && 'rejected' in own)
+function isForOthers(message: Message): boolean {
+  return message.role !== 'activity' && !isRejected(message)
 }
 
 /**

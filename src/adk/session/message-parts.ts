@@ -1,5 +1,6 @@
 import type { ContentPart, ToolMessage, UserMessage } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
+import { isToolError } from '../../protocol/index.js'
 import type { Part } from '../adk-types.js'
 
 /** Parts for a model, and what had to be left out. */
@@ -58,7 +59,7 @@ export function responseOf(message: ToolMessage): Record<string, unknown> {
   if (message.error !== undefined) {
     return { error: message.error, ...(text === '' || text === message.error ? {} : { result: text }) }
   }
-  if (isFailure(message)) return { error: text }
+  if (isToolError(message)) return { error: text }
   const parsed = parsedObject(text)
   return parsed ?? { result: text }
 }
@@ -67,11 +68,6 @@ export function responseOf(message: ToolMessage): Record<string, unknown> {
 export function textOf({ content }: ToolMessage): string {
   if (typeof content === 'string') return content
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
-}
-
-function isFailure({ metadata }: ToolMessage): boolean {
-  const own: unknown = metadata?.millrace
-  return isRecord(own) && own.isError === true
 }
 
 /** The object that a JSON text stands for. */

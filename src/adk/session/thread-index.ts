@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRejected } from '../../protocol/index.js'
 import { hasContent } from './message-parts.js'
 
 /** A message of the thread with its place. */
@@ -44,7 +44,7 @@ export function indexThread(messages: readonly Message[]): ThreadIndex {
     if (message.role === 'user' || message.role === 'assistant') positions.set(message.id, position)
     if (message.role === 'assistant')
       for (const { id } of message.toolCalls ?? []) positions.set(id, position)
-    if (isTakenBack(message)) continue
+    if (isRejected(message)) continue
     if (message.role === 'tool') {
       if (!results.has(message.toolCallId)) results.set(message.toolCallId, { message, position })
       last = message
@@ -73,9 +73,4 @@ export function indexThread(messages: readonly Message[]): ThreadIndex {
 function isSpoken(message: UserMessage | AssistantMessage): boolean {
   if (message.role === 'user') return hasContent(message)
   return (message.content ?? '') !== '' || callsOf(message).length > 0
-}
-
-function isTakenBack({ metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return isRecord(own) && 'rejected' in own
 }

@@ -8,7 +8,7 @@ import { agentTool } from '../tools/agent-tool.js'
 import type { Agent, Answer, Tool, ToolContext } from '../contract.js'
 import { defineTool } from '../tools/define-tool.js'
 import { defineAgent } from './chat-agent.js'
-import { isRejected } from '../history/message-metadata.js'
+import { isRejected } from '../../protocol/index.js'
 
 /** The plan of each call by its id: `0.1` is the second call of the first turn, `0.1/0.0` one of the agent inside. */
 function plansOf(talk: Talk, above = ''): [string, CallPlan][] {
@@ -187,7 +187,7 @@ type Lists = Record<string, Omit<Message, 'id'>[]>
 function essence(messages: readonly Message[], owners: ReadonlyMap<string, string> = new Map()): Lists {
   const lists: Lists = {}
   for (const { id: _id, subagentRunId, ...message } of messages) {
-    if (message.role === 'activity' || isRejected({ id: '', ...message })) continue
+    if (message.role === 'activity' || isRejected(message)) continue
     const list = (lists[owners.get(subagentRunId ?? '') ?? ''] ??= [])
     const behind = list.findLastIndex((one) => orderOf(one) <= orderOf(message)) + 1
     list.splice(message.role === 'tool' ? behind : list.length, 0, message)

@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import { isCutOff } from '../history/message-metadata.js'
+import { isCutOff } from '../../protocol/index.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /**

@@ -1,6 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { createRunStream, type AgentEvent } from '../../protocol/index.js'
-import { isRejected } from './message-metadata.js'
+import { cancelledMark, createRunStream, isRejected, type AgentEvent } from '../../protocol/index.js'
 import { createVoices } from './hidden-spans.js'
 
 /**
@@ -34,7 +33,7 @@ export function createCallRecord({ name, subagentRunId, before }: CallRecordOpti
   stream.write({ type: 'SUBAGENT_STARTED', subagentRunId, name })
   return {
     get messages() {
-      return stream.held.messages
+      return stream.fold.messages
     },
     see(event) {
       voices.see(event)
@@ -45,10 +44,10 @@ export function createCallRecord({ name, subagentRunId, before }: CallRecordOpti
         // One that has no meaning is for the stream of the run to complain of, and no word.
       }
     },
-    lastWords: () => lastTextIn(stream.held.messages),
+    lastWords: () => lastTextIn(stream.fold.messages),
     close() {
-      if (!stream.ended) stream.finish({ type: 'cancelled', mark: { millrace: { cancelled: true } } })
-      return stream.held.messages
+      if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark })
+      return stream.fold.messages
     },
   }
 }

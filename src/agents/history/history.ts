@@ -1,5 +1,6 @@
 import { type Message, contentToText, type ToolCall } from '@ag-ui/core'
-import { isRejected, addressOf, markIn, markKey, markOfRun } from './message-metadata.js'
+import { isRejected } from '../../protocol/index.js'
+import { addressOf, markIn, markKey, markOfRun } from './message-metadata.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from '../run/address.js'
 
 /** Whose words an agent hears: those of the thread, or only what it was given and what is said below a place. */

@@ -2,7 +2,6 @@ import type { Message, Metadata } from '@ag-ui/core'
 import { stableHash } from '../../core/hash.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { createVoices } from './hidden-spans.js'
-import { isRecord } from '../../core/is-record.js'
 import type { RunServices } from '../contract.js'
 import { errorContent } from '../tools/tool-result.js'
 
@@ -81,18 +80,6 @@ export const markKey = 'millrace.at'
 function markOf(metadata: Metadata | undefined): string | undefined {
   const mark: unknown = metadata?.[markKey]
   return typeof mark === 'string' ? mark : undefined
-}
-
-/** Whether a message belongs to an attempt that was taken back. */
-export function isRejected({ metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return isRecord(own) && 'rejected' in own
-}
-
-/** Whether a message was cut off when its run was cancelled. */
-export function isCutOff({ metadata }: Message): boolean {
-  const own: unknown = metadata?.millrace
-  return isRecord(own) && own.cancelled === true
 }
 
 /** Tells the agents that come after one that has failed. A message to models, not to people. */

@@ -1,5 +1,6 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
+import { cancelledMark } from '../../protocol/index.js'
 import { soFar, type ActiveRun } from './active-run.js'
 import type { Control } from '../contract.js'
 import {
@@ -41,8 +42,8 @@ function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standi
     threadId: input.threadId,
     runId: scope.resumption.originRunId,
     agents: agentTree(agent),
-    messages: stream.held.messages,
-    state: stream.held.state,
+    messages: stream.fold.messages,
+    state: stream.fold.state,
     values: Object.fromEntries(scope.values),
     openInterrupts,
     frames,
@@ -73,7 +74,7 @@ export async function complete(
   const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
   const checkpoint = await saveProgress(run, pending)
   stream.finish({ type: 'success', ...result, usage: soFar(run).usage })
-  const { messages } = stream.held
+  const { messages } = stream.fold
   const pendingToolCalls = ledger.pendingCalls(messages, pending)
   const text = ledger.text(messages)
   const place = checkpoint ? { checkpoint } : {}
@@ -101,7 +102,7 @@ async function saveProgress(
  */
 async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promise<undefined> {
   if (!checkpoint || !isWaiting(checkpoint)) return
-  const { messages, state } = stream.held
+  const { messages, state } = stream.fold
   const { pendingToolCallIds: _answered, ...rest } = checkpoint
   const answered = answeredBefore(checkpoint)
   const over = { ...rest, messages, state, values: {}, openInterrupts: [], frames: {}, answered }
@@ -124,8 +125,7 @@ function answeredBefore(checkpoint: Checkpoint | undefined): string[] {
 /** What the user has seen stays in the conversation, marked as cut off. */
 export async function cancel(run: ActiveRun): Promise<Outcome> {
   const { stream } = run
-  if (!stream.ended)
-    stream.finish({ type: 'cancelled', mark: { millrace: { cancelled: true } }, usage: soFar(run).usage })
+  if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark, usage: soFar(run).usage })
   return { type: 'cancelled', ...(await keptProgress(run, { isStopped: true })), ...soFar(run) }
 }
 
@@ -168,7 +168,7 @@ function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined
   const frames = framesOf(scope)
   if (checkpoint && input.resume.length > 0) {
     const kept = { ...checkpoint, frames: { ...checkpoint.frames, ...frames } }
-    return standstill(run, scope, withoutSettled(kept, scope.resumption.answers, stream.held.messages))
+    return standstill(run, scope, withoutSettled(kept, scope.resumption.answers, stream.fold.messages))
   }
   if (!isStopped || isEmpty(frames)) return undefined
   return standstill(run, scope, { openInterrupts: [], frames, answered: checkpoint?.answered ?? [] })

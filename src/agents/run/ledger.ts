@@ -1,6 +1,5 @@
 import type { Message, ToolCall } from '@ag-ui/core'
-import type { AgUiEvent } from '../../protocol/index.js'
-import { isRejected } from '../history/message-metadata.js'
+import { isRejected, type AgUiEvent } from '../../protocol/index.js'
 import { createVoices } from '../history/hidden-spans.js'
 
 /** What a run has said for itself, taken from the events as they pass. */

@@ -1,7 +1,6 @@
 import type { Message } from '@ag-ui/core'
-import { isCutOff, isRejected } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { RunInput } from '../../protocol/index.js'
+import { isCutOff, isRejected, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/thread.js'
 import { compose } from './insert-messages.js'
 import { findCut, hasFailed, isRepetition } from './find-cut.js'

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
+import { cancelledMark, createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { RunRecord } from '../../threads/thread.js'
 
@@ -53,11 +53,10 @@ export function replayRun(lost: LostRun): Replayed {
   // The newest first, as the stream itself does it.
   for (const end of [...ends.values()].reverse()) stream.write(end)
   stream.fail(error)
-  return { lines: emitted.map((event) => JSON.stringify(event)), ended: stream.held }
+  return { lines: emitted.map((event) => JSON.stringify(event)), ended: stream.fold }
 }
 
-/** The mark that answers get that were cut off, however that came. */
-const metadata = { millrace: { cancelled: true } }
+const metadata = cancelledMark
 
 /** Keeps, by id, the events that would end what is open. */
 function noteEnd(ends: Map<string, AgentEvent>, event: AgUiEvent): void {

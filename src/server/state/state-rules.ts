@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/is-record.js'
-import type { AgUiEvent } from '../../protocol/index.js'
+import { isRunStateKey, isThreadStateKey, type AgUiEvent } from '../../protocol/index.js'
 import type { StateRules } from '../contract.js'
 import { changedEvent, showDelta } from './show-delta.js'
 
@@ -20,21 +20,17 @@ export interface StateRulesHandle {
   readonly showEvent: (event: AgUiEvent, state: unknown) => AgUiEvent | undefined
 }
 
-const runPrefix = 'temp:'
-const privatePrefixes = ['app:', 'user:', runPrefix]
-
 export function createStateRules({ readOnly = [], private: hidden = [] }: StateRules = {}): StateRulesHandle {
   const hiddenKeys = new Set(hidden)
   const readOnlyKeys = new Set(readOnly)
-  const isPrivate = (key: string): boolean =>
-    hiddenKeys.has(key) || privatePrefixes.some((prefix) => key.startsWith(prefix))
+  const isPrivate = (key: string): boolean => hiddenKeys.has(key) || !isThreadStateKey(key)
   const visible = (state: unknown): unknown => without(state, isPrivate)
 
   return {
     visible,
     isPrivate,
     isServerKey: (key) => readOnlyKeys.has(key) || isPrivate(key),
-    stored: (state) => without(state, (key) => key.startsWith(runPrefix)),
+    stored: (state) => without(state, isRunStateKey),
     showEvent(event, state) {
       switch (event.type) {
         case 'STATE_SNAPSHOT': {

@@ -1,0 +1,59 @@
+import type { ContentPart, Message, Metadata } from '@ag-ui/core'
+import { isRecord } from '../core/is-record.js'
+import type { AgentEvent } from './events.js'
+
+/** Text of a message's content, with `[image]`, `[audio]` ... in place of media. `contentToText` leaves media out. */
+export function describeContent(content: string | readonly ContentPart[], separator = ' '): string {
+  if (typeof content === 'string') return content
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(separator)
+}
+
+/** Metadata of a message that is cut off because its run was cancelled or lost. */
+export const cancelledMark: Metadata = { millrace: { cancelled: true } }
+
+/** Metadata of the result of a tool that failed. */
+export const toolErrorMark: Metadata = { millrace: { isError: true } }
+
+/** Metadata of a rejected message. Clients may hide it; models never see it. */
+export function rejectedMark(reason: string): Metadata {
+  return { millrace: { rejected: reason } }
+}
+
+/** Whether a message was cut off because its run was cancelled or lost. */
+export function isCutOff(message: Pick<Message, 'metadata'>): boolean {
+  return markOf(message)?.cancelled === true
+}
+
+/** Whether a tool message says that the tool failed. */
+export function isToolError(message: Pick<Message, 'metadata'>): boolean {
+  return markOf(message)?.isError === true
+}
+
+/** Whether a message belongs to an attempt that was rejected. */
+export function isRejected(message: Pick<Message, 'metadata'>): boolean {
+  return 'rejected' in (markOf(message) ?? {})
+}
+
+function markOf({ metadata }: Pick<Message, 'metadata'>): Record<string, unknown> | undefined {
+  const mark: unknown = metadata?.millrace
+  return isRecord(mark) ? mark : undefined
+}
+
+/** Events that mark a text or reasoning message as rejected. The run stream opens a message that has ended once more. */
+export function rejectMessage(
+  { id: messageId, role, subagentRunId }: Pick<Message, 'id' | 'role' | 'subagentRunId'>,
+  reason: string,
+): AgentEvent[] {
+  const tag = subagentRunId === undefined ? {} : { subagentRunId }
+  const mark = { metadata: rejectedMark(reason), ...tag }
+  if (role === 'reasoning')
+    return [
+      { type: 'REASONING_MESSAGE_START', messageId, role, ...mark },
+      { type: 'REASONING_MESSAGE_END', messageId, ...tag },
+    ]
+  const writer = role === 'tool' || role === 'activity' ? 'assistant' : role
+  return [
+    { type: 'TEXT_MESSAGE_START', messageId, role: writer, ...mark },
+    { type: 'TEXT_MESSAGE_END', messageId, ...tag },
+  ]
+}
