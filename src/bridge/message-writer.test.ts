@@ -28,7 +28,7 @@ function strict(loose: readonly AgentEvent[]) {
   stream.finish({ type: 'success' })
   assertValidStream(out)
   expect(problems).toEqual([])
-  return { out: out.slice(1, -1).map(brief), messages: stream.held.messages }
+  return { out: out.slice(1, -1).map(brief), messages: stream.fold.messages }
 }
 
 it('writes one chunk for each delta, and an end', () => {
