@@ -1,21 +1,18 @@
 import type {
   AgentCapabilities,
+  ContentPart,
   Context,
+  Interrupt,
   Message,
   TokenUsage,
   Tool as ToolInfo,
-  ContentPart,
-  Interrupt,
 } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
 import type { NativeHooks } from '../bridge/native-hooks.js'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
-import type { AgentEvent } from '../protocol/index.js'
-import type { InterruptScope, InterruptDefaults } from './interrupts/interrupt-scope.js'
-import type { HistoryRewriter } from './history/history.js'
-import type { Suspension } from './interrupts/resumption.js'
 import type { JsonSchema } from '../models/index.js'
+import type { AgentEvent } from '../protocol/index.js'
 import type { Schema } from './tools/schema.js'
 
 /**
@@ -28,37 +25,36 @@ export interface Agent {
   readonly description: string
   /** Contract: reacts to `ctx.signal`, and is done with all it started when it returns. */
   run(ctx: RunContext): AsyncGenerator<AgentEvent, Control>
-  /** What a saved position in this agent depends on, its tools and agents for example. Must be JSON. */
+  /** What a checkpoint of this agent depends on, its tools and subagents for example. Must be JSON. */
   readonly shape?: unknown
   readonly capabilities?: AgentCapabilities
-  /** What to ask it first: prompts that show its point. */
+  /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
-  /** What its runtime keeps of threads in a place of its own. */
+  /** The threads that its runtime keeps in a store of its own. */
   readonly memory?: AgentMemory
-  /** Whether it goes on from where it was when it is run again after a failure, and does nothing twice. */
+  /** Whether a second run after a failure continues where the first one failed, and does nothing twice. */
   readonly resumesAfterFailure?: boolean
-  /** Whether it makes AG-UI events of a runtime's own, and shows those to `ctx.native` first. */
+  /** Whether it translates a runtime's native events, and passes them to `ctx.services.native` first. */
   readonly hasNativeEvents?: boolean
 }
 
-/** Whose thread. */
-export interface ThreadOwner extends Identity {
-  readonly threadId: string
-}
-
-/** For whom a run is: an application and one of its users. */
+/** The application and the user that a run is for. */
 export interface Identity {
   readonly app: string
   readonly user: string
 }
 
+export interface ThreadOwner extends Identity {
+  readonly threadId: string
+}
+
 /** A runtime's own memory of threads: the sessions of ADK, for example. */
 export interface AgentMemory {
-  /** What the runtime has of a thread. Undefined when it does not know it. */
+  /** Reads what the runtime has of a thread. Undefined when it does not know it. */
   read(thread: ThreadOwner): Promise<RememberedThread | undefined>
-  /** Takes over a state that was changed without a run. Does nothing when it does not know the thread. */
+  /** Stores a state that was changed without a run. Does nothing when the thread is unknown. */
   writeState(thread: ThreadOwner, state: unknown): Promise<void>
-  /** Forgets a thread. Does nothing when it does not know it. */
+  /** Forgets a thread. Does nothing when it is unknown. */
   forget(thread: ThreadOwner): Promise<void>
 }
 
@@ -68,11 +64,11 @@ export interface RememberedThread {
   readonly state: unknown
   /** Calls that are left to the client. */
   readonly pendingToolCallIds?: readonly string[]
-  /** Questions of the agent, as the root of a run, that nobody has answered yet. */
+  /** Unanswered interrupts of the agent, as the root of a run. */
   readonly suspension?: Suspension
 }
 
-/** How an agent hands back control. Never told by an event. */
+/** How an agent ended. A return value, never an event. */
 export type Control =
   | {
       readonly type: 'done'
@@ -80,22 +76,21 @@ export type Control =
       /** Calls that are left to the client, also of an earlier run. */
       readonly pendingToolCallIds?: readonly string[]
     }
-  /** Ends this agent and every one above it. */
+  /** Ends this agent and every agent above it. */
   | { readonly type: 'exit'; readonly result?: unknown }
-  /** Hands over to another agent: one of `ctx.transferTargets`. */
+  /** Hands the conversation over to one of `ctx.transferTargets`. */
   | { readonly type: 'transfer'; readonly to: string }
   /** Ends the loop this agent runs in. */
   | { readonly type: 'break' }
   | Interrupted
-  /** Stopped at a safe point, as it was asked to. */
+  /** Stopped at a safe point on request. */
   | { readonly type: 'cancelled' }
 
-/** Stopped to ask. `frames` is all that is needed to go on from here, by address. */
 export interface Interrupted extends Suspension {
   readonly type: 'interrupted'
 }
 
-/** A safe point to stop at: after a model has answered, after the tools it called have run. */
+/** Where a run can be stopped without losing work: after the model has answered, after its tools have run. */
 export type SafePoint = 'model' | 'tools'
 
 /** Everything an agent sees of its run. Passed explicitly, never ambient. What few agents need is in the four groups. */
@@ -107,7 +102,7 @@ export interface RunContext extends Identity, Interrupting {
   readonly messages: readonly Message[]
   /**
    * The conversation as this agent sees it now. Its own messages are its own, also those of earlier runs. Messages of
-   * other agents appear as context. What others did behind a tool call, or in parallel to it, is left out.
+   * other agents appear as context. Messages of agents behind a tool call, or parallel to this one, are left out.
    */
   readonly history: (rewrite?: HistoryRewriter) => readonly Message[]
   /** Values shared by all agents and tools of this run. Must be JSON: they are saved with the checkpoint. */
@@ -150,7 +145,7 @@ export interface AgentSpan {
   readonly trace: TraceContext
 }
 
-/** How an agent raises interrupts of its own making, saves where it stands, and resumes from there. */
+/** How an agent raises interrupts of its own making, saves its frame, and resumes from it. */
 export interface ResumeContext {
   /** The run that was interrupted first; this run when it resumes none. */
   readonly originRunId: string
@@ -162,7 +157,7 @@ export interface ResumeContext {
   /** Takes the frame this agent saved when the run was interrupted or stopped. Undefined when it starts afresh. */
   readonly takeFrame: () => unknown
   /**
-   * Registers a function that gives this agent's frame, called whenever the run is interrupted, waits for the client
+   * Registers a function that returns this agent's frame, called whenever the run is interrupted, waits for the client
    * or is stopped. The frame must be JSON and comes back from `takeFrame`. With undefined the agent starts afresh.
    */
   readonly keepFrame: (frame: (() => unknown) | undefined) => void
@@ -179,7 +174,7 @@ export interface ResumeContext {
 export interface RunServices {
   readonly newId: IdSource
   readonly clock: Clock
-  /** A tool call id that no other call of the thread has: the wanted one if it is free. */
+  /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
   readonly callId: (wanted: string) => string
   readonly addUsage: (usage: TokenUsage) => void
   /** Reports a problem that is no failure but should not go unnoticed. */
@@ -194,33 +189,125 @@ export interface RunServices {
   readonly native: NativeHooks | undefined
 }
 
-/** An agent to hand over to. */
-export interface TransferTarget {
-  readonly name: string
-  readonly description: string
-  /** Where it stands, seen from the one who hands over. */
-  readonly relation: 'child' | 'parent' | 'peer'
-}
-
 export interface DelegateOptions {
-  /** What makes the child's address unique below this agent's: a call id, an index. Several make a path. */
+  /** Makes the child's address unique below this agent's: a call id, an index. Several make a path. */
   readonly segment: string | readonly string[]
-  /** What the child is told, and nothing else. Default: the conversation as it is, seen from its place. */
+  /** The only messages the child sees. Default: the conversation as it is, seen from the child's address. */
   readonly messages?: readonly Message[]
   /**
-   * The call that the child answers, if any. Then nobody but the caller hears what it says, and it is not offered the
+   * The tool call that the child answers, if any. Then only the caller sees its messages, and it is not offered the
    * client's tools: it has to answer now.
    */
   readonly toolCallId?: string
-  /** Whether others run beside it: then it does not hear them, nor they it, until all are done. */
+  /** Whether others run in parallel to it: they do not see each other's messages until all are done. */
   readonly isLane?: boolean
-  /** Whether the child is this agent itself, at another time: its words are this agent's, with no span around them. */
+  /** Whether the child is this agent itself, at another time: its messages are this agent's, without a span. */
   readonly isSelf?: boolean
-  /** Whom the child may hand over to. Whoever delegates has to see to it. Default: nobody. */
+  /** The agents the child may transfer to. The delegating agent carries the transfer out. Default: none. */
   readonly transferTargets?: readonly TransferTarget[]
   readonly signal?: AbortSignal
-  /** What the child's work is part of, on the trace. Default: this agent's. */
+  /** The parent of the child's trace spans. Default: this agent's. */
   readonly trace?: TraceContext
+}
+
+export interface TransferTarget {
+  readonly name: string
+  readonly description: string
+  /** Its position, seen from the agent that transfers. */
+  readonly relation: 'child' | 'parent' | 'peer'
+}
+
+/** A message of the conversation and its author. */
+export interface HistoryEntry {
+  readonly message: Message
+  /** The agent that wrote it. Undefined for users and for system messages. */
+  readonly agent: string | undefined
+  /** Whether the agent that reads it now wrote it. */
+  readonly isOwn: boolean
+}
+
+/** Turns a conversation into the messages an agent reads. Must not change the messages it is given. */
+export type HistoryRewriter = (entries: readonly HistoryEntry[]) => readonly Message[]
+
+/** What every context that can interrupt the run has in common. */
+export interface Interrupting {
+  /**
+   * Interrupts the run to ask a person, or returns the answer when it is there. The first time it throws: let the error
+   * pass, do not catch it. When the run is resumed, the agent or tool runs again from its beginning, and this returns
+   * the answer. Several interrupts in one agent or tool call are told apart by their order, which must not change.
+   */
+  readonly interrupt: <Payload = unknown>(request: InterruptRequest<Payload>) => Promise<Answer<Payload>>
+  /** Set when this is not the first time: the `state` of the last interrupt. */
+  readonly resumed: { readonly state: unknown } | undefined
+}
+
+/** What a tool or an agent asks a person. */
+export interface InterruptRequest<Payload = unknown> {
+  /** Why the run stops: `tool_call`, `input_required`, `confirmation`, or `<yours>:<name>`. */
+  readonly reason?: string
+  /** What the person reads. */
+  readonly message?: string
+  /** What an answer must look like. Answers that do not fit are refused before anything runs. */
+  readonly responseSchema?: Schema<Payload>
+  /** Saved, and returned as `resumed.state` when the agent or tool runs again. Must be JSON. Not sent to clients. */
+  readonly state?: unknown
+  readonly expiresAt?: Interrupt['expiresAt']
+  readonly metadata?: Interrupt['metadata']
+}
+
+export type Answer<Payload = unknown> =
+  | { readonly status: 'resolved'; readonly payload: Payload }
+  /** The person declined to answer. */
+  | { readonly status: 'cancelled' }
+
+/** An interrupt without an answer, and the address that raised it. */
+export interface OpenInterrupt {
+  readonly interrupt: Interrupt
+  readonly address: string
+}
+
+/** What each interrupted agent and tool call needs to resume, by address. JSON. */
+export type Frames = Readonly<Record<string, unknown>>
+
+/** Open interrupts, with the frames needed to resume. */
+export interface Suspension {
+  readonly openInterrupts: readonly OpenInterrupt[]
+  readonly frames: Frames
+}
+
+/** What may raise interrupts: an agent or a tool call. */
+export interface InterruptScope extends Interrupting {
+  /** The open interrupts, also when a thrown signal was swallowed. */
+  suspension(): Suspension | undefined
+  /** Adds the open interrupts of a scope below this one. */
+  add(below: Suspension): void
+}
+
+export type InterruptDefaults = Pick<Interrupt, 'reason' | 'toolCallId' | 'subagentRunId'>
+
+/** A tool as a chat agent sees it. Make one with `defineTool`. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, as the model gets it. */
+  readonly parameters: JsonSchema
+  /** The result ends the agent: the model does not see it. */
+  readonly returnDirectly?: boolean
+  /** What a checkpoint of this tool depends on, the agents in it for example. Must be JSON. */
+  readonly shape?: unknown
+  /** How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR. */
+  readonly timeoutMs?: number
+  /**
+   * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
+   * INVALID_TOOL_ARGUMENTS when the arguments do not fit; whatever else it throws is the tool's own failure.
+   */
+  call(args: unknown, ctx: ToolContext): unknown
+}
+
+/** Provides tools at run time, an MCP server for example. */
+export interface ToolSource {
+  /** Lists the tools. Called at the start of every run, so it should answer from a cache. */
+  tools(options: { readonly signal: AbortSignal }): Promise<readonly Tool[]>
 }
 
 /** What a tool can see and do while it runs. */
@@ -229,105 +316,51 @@ export interface ToolContext extends Interrupting {
   readonly runId: string
   readonly toolCallId: string
   readonly toolName: string
-  /** The agent whose model has called. */
+  /** The agent whose model made the call. */
   readonly agentName: string
   /** How long a call may take in this run unless the tool has a limit of its own. */
   readonly timeoutMs: number | undefined
-  /** Aborts when the run is cancelled or the tool's time is over. Throw then: what is returned counts as the result. */
+  /** Aborts when the run is cancelled or the tool's time is over. Throw then: a value that is returned is the result. */
   readonly signal: AbortSignal
   /** The conversation up to and including the call. */
   readonly messages: readonly Message[]
-  /** Values shared by everything in this run. Must be JSON: they are saved when the run pauses. */
+  /** Values shared by everything in this run. Must be JSON: they are saved with the checkpoint. */
   readonly values: Map<string, unknown>
   /** The state shared with the client. Change it with `setState`. */
   readonly state: unknown
   /**
    * Replaces the shared state, by value or by a function of the current one. The client gets the difference. Throws
-   * ENCODING_ERROR, with the place, for what is not JSON.
+   * ENCODING_ERROR, with the path, for a value that is not JSON.
    */
   readonly setState: (next: unknown) => void
   /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
   readonly emit: (event: AgentEvent) => void
   /**
-   * Runs an agent as part of this call, in a subagent span of its own. What it does is sent on as it is read here, and
-   * when it stops, to ask or at a safe point, so does the tool: this throws, as `interrupt` does.
+   * Runs an agent as part of this call, in a subagent span of its own. Its events are sent on as they are read here. When
+   * it is interrupted or stopped at a safe point, so is the tool: this throws, as `interrupt` does.
    */
   readonly delegate: (agent: Agent, options: DelegatedCall) => AsyncGenerator<AgentEvent, DelegatedEnd>
   /** Ends the agent, and every agent above it, after this batch of calls. `result` becomes the result of the run. */
   readonly exit: (result?: unknown) => void
   /** Ends the agent, and the loop it runs in, after this batch of calls. */
   readonly breakLoop: () => void
-  /** Hands over to another agent after this batch of calls. `to` must be one that this agent may hand over to. */
+  /** Transfers to another agent after this batch of calls. `to` must be one of the agent's transfer targets. */
   readonly transfer: (to: string) => void
 }
+
+export interface DelegatedCall {
+  readonly messages: readonly Message[]
+  /** Whether none of the agent's events are sent. Its interrupts are. */
+  readonly isSilent?: boolean
+}
+
+/** How an agent ends that works on a tool call. */
+export type DelegatedEnd = Exclude<Control, Interrupted | { type: 'cancelled' }>
 
 /** How a tool ends its agent. */
 export type ToolEnd = Extract<Control, { type: 'exit' | 'break' | 'transfer' }>
 
-/** How an agent ends that works on a call. */
-export type DelegatedEnd = Exclude<Control, Interrupted | { type: 'cancelled' }>
-
-export interface DelegatedCall {
-  readonly messages: readonly Message[]
-  /** Whether nothing of what the agent does is sent. Its questions are asked all the same. */
-  readonly isSilent?: boolean
-}
-
-/** A tool as the loop sees it. Make one with `defineTool`. */
-export interface Tool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of the arguments, as the model gets it. */
-  readonly parameters: JsonSchema
-  /** The result ends the agent: the model does not see it. */
-  readonly returnDirectly?: boolean
-  /** What a saved position in this tool depends on, the agents in it for example. Must be JSON. */
-  readonly shape?: unknown
-  /**
-   * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
-   * INVALID_TOOL_ARGUMENTS when the arguments do not fit; whatever else it throws is the tool's own failure.
-   */
-  call(args: unknown, ctx: ToolContext): unknown
-}
-
-/** A place tools come from at run time, an MCP server for example. */
-export interface ToolSource {
-  /** Lists the tools. Called at the start of every run, so it should answer from a cache. */
-  tools(options: { readonly signal: AbortSignal }): Promise<readonly Tool[]>
-}
-
 /** A result with media in it, or exact control over the parts. Make one with `contentResult`. */
 export interface ContentResult {
   readonly parts: readonly ContentPart[]
-}
-
-/** A question to a person, as a tool or an agent asks it. */
-export interface InterruptRequest<Payload = unknown> {
-  /** Why the run stops: `tool_call`, `input_required`, `confirmation`, or `<yours>:<name>`. */
-  readonly reason?: string
-  /** What the person reads. */
-  readonly message?: string
-  /** What an answer must look like. Answers that do not fit are refused before anything runs. */
-  readonly responseSchema?: Schema<Payload>
-  /** Kept for the asker, and given back as `resumed.state` when it runs again. Must be JSON. Not sent to clients. */
-  readonly state?: unknown
-  readonly expiresAt?: Interrupt['expiresAt']
-  readonly metadata?: Interrupt['metadata']
-}
-
-export type Answer<Payload = unknown> =
-  | { readonly status: 'resolved'; readonly payload: Payload }
-  /** The person walked away from the question. */
-  | { readonly status: 'cancelled' }
-
-/** What every context that can stop to ask has in common. */
-export interface Interrupting {
-  /**
-   * Stops the run to ask a person, or gives the answer when it is there. The first time it throws: let the error pass,
-   * do not catch it. When the run is resumed, the asker runs again from its beginning, and this returns the answer.
-   * Several questions in one asker are told apart by their order, which must not change.
-   */
-  readonly interrupt: <Payload = unknown>(request: InterruptRequest<Payload>) => Promise<Answer<Payload>>
-  /** Set when this is not the first time: what the last question kept with `state`. */
-  readonly resumed: { readonly state: unknown } | undefined
 }

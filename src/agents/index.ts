@@ -10,24 +10,26 @@ export type {
   SafePoint,
   ThreadOwner,
   TransferTarget,
+  Frames,
+  OpenInterrupt,
+  HistoryEntry,
+  HistoryRewriter,
+  Answer,
+  InterruptRequest,
+  ContentResult,
+  Tool,
+  ToolContext,
+  ToolSource,
 } from './contract.js'
 export { agentTool, type AgentToolOptions } from './tools/agent-tool.js'
 export { InterruptSignal } from './interrupts/interrupt-scope.js'
-export { breakTool } from './tools/control-tools.js'
+export { breakTool, exitTool } from './tools/control-tools.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
-export {
-  checkpointOf,
-  type Checkpoint,
-  type Frames,
-  type SuspendedThread,
-  type OpenInterrupt,
-} from './interrupts/checkpoint.js'
+export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupts/checkpoint.js'
 export { rootAddress } from './run/context.js'
 export { createEventSink, type EventSink } from './event-sink.js'
 export { defineTool } from './tools/define-tool.js'
-export { exitTool } from './tools/control-tools.js'
-export { rewriteHistory, type HistoryEntry, type HistoryRewriter } from './history/history.js'
-export type { Answer, InterruptRequest } from './contract.js'
+export { rewriteHistory } from './history/history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
 export type { RunSink } from './run/active-run.js'
 export {
@@ -45,7 +47,6 @@ export {
 export type { RunFields, RunRequest } from './run/run-request.js'
 export type { Schema } from './tools/schema.js'
 export { contentResult } from './tools/tool-result.js'
-export type { ContentResult, Tool, ToolContext, ToolSource } from './contract.js'
 export type { McpServer } from './mcp/mcp-server.js'
 export { mcpTools, type McpToolSource, type McpToolsOptions } from './mcp/mcp-tools.js'
 export { diskFiles } from './middlewares/files/disk-files.js'
@@ -76,7 +77,7 @@ export {
 } from './turn-loop/turn-loop.js'
 export type { Pushed } from './turn-loop/pushed.js'
 export type { SavedTurnLoop } from './turn-loop/saved.js'
-export { unknownInterrupt } from './interrupts/answers.js'
+export { sortAnswers, type KnownInterrupts, type SortedAnswers } from './interrupts/answers.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

@@ -1,7 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { RunContext } from '../contract.js'
-import type { HistoryRewriter } from '../history/history.js'
+import type { RunContext, HistoryRewriter } from '../contract.js'
 import type { Conversation } from './conversation.js'
 import type { Batch } from './tool-batch.js'
 

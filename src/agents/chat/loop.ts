@@ -1,13 +1,8 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Control, RunContext } from '../contract.js'
-import {
-  afterWork,
-  InterruptSignal,
-  type InterruptScope,
-  type WorkEnd,
-} from '../interrupts/interrupt-scope.js'
+import type { Control, RunContext, InterruptScope } from '../contract.js'
+import { controlOf, InterruptSignal, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { askModel } from './model-call.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
@@ -58,7 +53,7 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
     // What has failed is not tried again: the model is told what came of it, and goes on.
     if ('error' in end && !ctx.signal.aborted && !(end.error instanceof InterruptSignal))
       ctx.resume.keepFrame(undefined)
-    const control = afterWork(phase.asker, end)
+    const control = controlOf(phase.asker, end)
     if (control) return control
   }
 }

@@ -279,7 +279,7 @@ describe('another model', () => {
 
   test.each<[string, () => Error]>([
     ['an abort', () => new DOMException('stopped', 'AbortError')],
-    ['an interrupt', () => new InterruptSignal([], {})],
+    ['an interrupt', () => new InterruptSignal({ openInterrupts: [], frames: {} })],
   ])('is not asked after %s, nor is the first one again', async (_what, error) => {
     const second = other(['Never.'])
     const { agent, model } = agentOf([[{ error: error() }], 'Never.'], { failover: [second] })

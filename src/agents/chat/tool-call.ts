@@ -2,10 +2,9 @@ import { context } from '@opentelemetry/api'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/is-async-generator.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { RunContext, Tool, ToolContext, ToolEnd } from '../contract.js'
+import type { RunContext, Tool, ToolContext, ToolEnd, Suspension } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import type { Middleware, ToolCallInfo } from './middleware.js'
-import type { Suspension } from '../interrupts/resumption.js'
 import { errorContent, toResultContent } from '../tools/tool-result.js'
 import { toolSpan } from '../run/tracing.js'
 import type { CallRequest } from './answer.js'
@@ -62,25 +61,25 @@ export async function* runCall(
     // Ambient for the tool alone: what its code traces by itself belongs to the call.
     const work = context.with(span.context, () => invoke(call, session, options))
     const noted = work.then((value) => {
-      if (!asker.open()) options.onReturned(call, resultOf(value, tools.get(call.name), session))
+      if (!asker.suspension()) options.onReturned(call, resultOf(value, tools.get(call.name), session))
       return value
     })
     const value = yield* session.during(noted)
     // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
-    const open = asker.open()
+    const open = asker.suspension()
     if (open) return { type: 'interrupted', ...open }
     const result = resultOf(value, tools.get(call.name), session)
     span.end()
     return { type: 'result', result }
   } catch (error) {
-    if (error instanceof InterruptSignal) asker.note(error)
-    const open = asker.open()
+    if (error instanceof InterruptSignal) asker.add(error)
+    const open = asker.suspension()
     if (open) return { type: 'interrupted', ...open }
     if (error instanceof StoppedSignal) return { type: 'cancelled' }
     span.fail(error)
     return failed(call, error, options)
   } finally {
-    if (asker.open()) span.interrupt()
+    if (asker.suspension()) span.interrupt()
     else span.stop()
   }
 }

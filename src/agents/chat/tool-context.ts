@@ -1,8 +1,8 @@
 import type { Context as TraceContext } from '@opentelemetry/api'
 import { createQueue, type Queue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Control, RunContext, DelegatedEnd, ToolContext, ToolEnd } from '../contract.js'
-import { InterruptSignal, type InterruptScope } from '../interrupts/interrupt-scope.js'
+import type { Control, RunContext, DelegatedEnd, ToolContext, ToolEnd, InterruptScope } from '../contract.js'
+import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { addressOfCall, nameAt } from '../run/address.js'
 import type { CallRequest } from './answer.js'
 
@@ -110,8 +110,8 @@ async function* relay(
         yield step.value
       } else if (step.value.type === 'interrupted') {
         // Noted, should the tool swallow it.
-        asker.note(step.value)
-        throw new InterruptSignal(step.value.openInterrupts, step.value.frames)
+        asker.add(step.value)
+        throw new InterruptSignal(step.value)
       } else if (step.value.type === 'cancelled') {
         throw new StoppedSignal(
           'The run stops here. Do not catch this: the tool runs again when the run goes on.',

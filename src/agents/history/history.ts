@@ -1,6 +1,7 @@
 import { type Message, contentToText, type ToolCall } from '@ag-ui/core'
 import { isRejected } from '../../protocol/index.js'
 import { addressOf, markIn, markKey, markOfRun } from './message-metadata.js'
+import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from '../run/address.js'
 
 /** Whose words an agent hears: those of the thread, or only what it was given and what is said below a place. */
@@ -153,18 +154,6 @@ function compareKeys(one: readonly number[], other: readonly number[]): number {
 
 /** The tool by which models hand over to another agent. */
 export const transferToolName = 'transfer_to_agent'
-
-/** A message of the conversation, and who wrote it. */
-export interface HistoryEntry {
-  readonly message: Message
-  /** The agent that wrote it. Undefined for people and for those who set the run up. */
-  readonly agent: string | undefined
-  /** Whether it was written by the agent that reads it now. */
-  readonly isOwn: boolean
-}
-
-/** Makes of a conversation what an agent reads. Must not change the messages it is given. */
-export type HistoryRewriter = (entries: readonly HistoryEntry[]) => readonly Message[]
 
 /**
  * Own words stay. What other agents said and did becomes context, in the words of a user, under the same ids; what they

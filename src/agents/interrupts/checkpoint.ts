@@ -1,39 +1,28 @@
-import type { Interrupt, Message } from '@ag-ui/core'
+import type { Message } from '@ag-ui/core'
 import { InterruptSchema, MessageSchema } from '@ag-ui/core/schemas'
 import { z } from 'zod'
 import { MillraceError } from '../../core/errors.js'
 import { assertJson } from '../../core/json.js'
-import type { Agent, Answer } from '../contract.js'
-import { withAnswers, type InterruptFrame } from './interrupt-frame.js'
-import type { Suspension } from './resumption.js'
+import type { Agent, Answer, Frames, OpenInterrupt, Suspension } from '../contract.js'
+import { isInterruptFrame, withAnswers } from './interrupt-frame.js'
 
-/** One open question, and who asked it. */
-export interface OpenInterrupt {
-  readonly interrupt: Interrupt
-  /** The address of the asker. */
-  readonly address: string
-}
-
-/** What each interrupted agent and tool needs to go on, by address. JSON. */
-export type Frames = Readonly<Record<string, unknown>>
-
-/** A run at rest: plain JSON, readable, and all that is needed to go on in another process. */
+/** A run at rest: plain, readable JSON with all that is needed to resume it in another process. */
 export interface Checkpoint {
   readonly version: 1
   readonly threadId: string
-  /** The run that was first interrupted. The ids of its questions are derived from it. */
+  /** The run that was interrupted first. Interrupt ids are derived from it. */
   readonly runId: string
-  /** Which agents it was saved with. */
+  /** The agents it was saved with. */
   readonly agents: unknown
   readonly messages: readonly Message[]
   readonly state: unknown
   readonly values: Readonly<Record<string, unknown>>
-  /** The open questions. None when the run is over, was stopped or waits for the client. */
+  /** Empty when the run is over, was stopped or waits for the client. */
   readonly openInterrupts: readonly OpenInterrupt[]
   readonly frames: Frames
-  /** Ids of the questions that were answered before: answering one again does nothing. */
+  /** Ids of interrupts that were answered before: answering one again does nothing. */
   readonly answered: readonly string[]
-  /** The calls that are left to the client. With their results the agents go on. */
+  /** Calls that are left to the client. The agents continue with their results. */
   readonly pendingToolCallIds?: readonly string[]
 }
 
@@ -53,13 +42,12 @@ const checkpointSchema = z.object({
 
 const currentVersion = 1
 
-/** How to read older checkpoints: the entry of version n makes one of version n + 1 of it. */
+/** Reads older checkpoints: the entry of version n makes version n + 1. */
 type Migrations = Readonly<Record<number, (old: Record<string, unknown>) => Record<string, unknown>>>
 
 /**
- * Reads a checkpoint that may come from anywhere, into a copy. Throws INVALID_CHECKPOINT when it is none, or of a newer
- * version.
- * `migrations` is for tests of this function; the real ones are in the default.
+ * Parses a checkpoint from anywhere into a copy. Throws INVALID_CHECKPOINT when it is none, or of a newer version. Only
+ * tests pass `migrations`.
  */
 export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Checkpoint {
   let current = value
@@ -80,7 +68,7 @@ export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Ch
   throw invalid(`The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`)
 }
 
-/** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for what would not survive. */
+/** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for a value that is not JSON. */
 export function sealCheckpoint(checkpoint: Checkpoint): Checkpoint {
   const { frames, values, state, openInterrupts, agents } = checkpoint
   assertJson(frames, 'frames')
@@ -98,14 +86,14 @@ export interface SuspendedThread extends Suspension {
   readonly state: unknown
 }
 
-/** A checkpoint of a run that paused elsewhere: what the runtime of the agent remembers of it. */
-export function checkpointOf(agent: Agent, paused: SuspendedThread): Checkpoint {
-  return sealCheckpoint({ ...paused, version: 1, agents: agentTree(agent), values: {}, answered: [] })
+/** A checkpoint of a thread that the agent's own runtime remembers as interrupted. */
+export function checkpointOf(agent: Agent, thread: SuspendedThread): Checkpoint {
+  return sealCheckpoint({ ...thread, version: 1, agents: agentTree(agent), values: {}, answered: [] })
 }
 
 /**
- * The same without the questions that are done with: they have their answer, and the call that asked has its result. An
- * agent of a foreign runtime asks for several calls at once, so its answers are kept until it has all of them.
+ * Removes interrupts that are settled: answered, and their tool call has its result. An agent of a foreign runtime
+ * interrupts for several calls at once, so its frame keeps the answers until it has all of them.
  */
 export function withoutSettled(
   checkpoint: Checkpoint,
@@ -116,28 +104,24 @@ export function withoutSettled(
   const isSettled = ({ interrupt: { id, toolCallId } }: OpenInterrupt): boolean =>
     toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
   const settled = checkpoint.openInterrupts.filter(isSettled)
-  const given = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
+  const used = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
   const frames = settled.flatMap(({ address }) => {
     const frame = checkpoint.frames[address]
-    return isInterruptFrame(frame) ? [[address, withAnswers(frame, given)] as const] : []
+    return isInterruptFrame(frame) ? [[address, withAnswers(frame, used)] as const] : []
   })
   return {
     ...checkpoint,
-    openInterrupts: checkpoint.openInterrupts.filter((point) => !isSettled(point)),
+    openInterrupts: checkpoint.openInterrupts.filter((open) => !isSettled(open)),
     frames: { ...checkpoint.frames, ...Object.fromEntries(frames) },
-    answered: [...checkpoint.answered, ...given.keys()],
+    answered: [...checkpoint.answered, ...used.keys()],
   }
-}
-
-function isInterruptFrame(frame: unknown): frame is InterruptFrame {
-  return isObject(frame) && Array.isArray(frame.interrupts) && isObject(frame.answers)
 }
 
 function copyOf(checkpoint: Checkpoint): Checkpoint {
   return JSON.parse(JSON.stringify(checkpoint)) as Checkpoint
 }
 
-/** What a checkpoint of this agent can be resumed with. */
+/** The shape of the agents, which a checkpoint depends on. */
 export function agentTree(agent: Agent): unknown {
   return agent.shape ?? { name: agent.name }
 }
@@ -157,14 +141,14 @@ function firstLoss(saved: unknown, now: unknown, path: string): string | undefin
     }
     return undefined
   }
-  return Object.is(saved, now) ? undefined : `${path} was ${show(saved)} and is ${show(now)}`
+  return Object.is(saved, now) ? undefined : `${path} was ${showValue(saved)} and is ${showValue(now)}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function show(value: unknown): string {
+function showValue(value: unknown): string {
   return value === undefined ? 'absent' : JSON.stringify(value)
 }
 

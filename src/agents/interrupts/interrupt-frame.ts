@@ -1,17 +1,18 @@
 import type { Interrupt } from '@ag-ui/core'
-import type { Interrupted, Answer } from '../contract.js'
+import { isRecord } from '../../core/is-record.js'
+import type { Answer, Interrupted } from '../contract.js'
 
 /**
- * What an agent of a foreign runtime leaves behind when it stops to ask: its questions, and the answers so far. JSON,
- * saved with the thread; runtimes add what they need to go on.
+ * The frame of an interrupted agent of a foreign runtime: its interrupts and the answers so far. JSON, saved with the
+ * thread. Runtimes add what they need to resume.
  */
 export interface InterruptFrame {
   readonly interrupts: readonly { readonly interrupt: Interrupt }[]
-  /** By the id of the question. The agent goes on when all are there. */
+  /** By interrupt id. The agent resumes when all interrupts are answered. */
   readonly answers: Readonly<Record<string, Answer>>
 }
 
-/** The frame with the answers of this run. */
+/** Adds the answers of this run to a frame. */
 export function withAnswers<F extends InterruptFrame>(frame: F, answers: ReadonlyMap<string, Answer>): F {
   const fresh = frame.interrupts.flatMap(({ interrupt: { id } }) => {
     const answer = answers.get(id)
@@ -20,17 +21,22 @@ export function withAnswers<F extends InterruptFrame>(frame: F, answers: Readonl
   return { ...frame, answers: { ...frame.answers, ...Object.fromEntries(fresh) } }
 }
 
-/** Whether every question has its answer. A model that saw only some of them would be confused. */
+/** Whether every interrupt has its answer. A model that saw only some of them would be confused. */
 export function isAnswered(frame: InterruptFrame): boolean {
-  return openInterruptsOf(frame).length === 0
+  return unansweredIn(frame).length === 0
 }
 
-/** Stops the run to ask what is still open, at this address. */
+/** The control that interrupts the run with what is still unanswered, raised at this address. */
 export function interruptedBy(address: string, frame: InterruptFrame): Interrupted {
-  const openInterrupts = openInterruptsOf(frame).map(({ interrupt }) => ({ interrupt, address }))
+  const openInterrupts = unansweredIn(frame).map(({ interrupt }) => ({ interrupt, address }))
   return { type: 'interrupted', openInterrupts, frames: { [address]: frame } }
 }
 
-function openInterruptsOf({ interrupts, answers }: InterruptFrame): InterruptFrame['interrupts'] {
+/** Whether a saved frame is one of these. */
+export function isInterruptFrame(frame: unknown): frame is InterruptFrame {
+  return isRecord(frame) && Array.isArray(frame.interrupts) && isRecord(frame.answers)
+}
+
+function unansweredIn({ interrupts, answers }: InterruptFrame): InterruptFrame['interrupts'] {
   return interrupts.filter(({ interrupt }) => !(interrupt.id in answers))
 }

@@ -261,7 +261,7 @@ describe('an answer', () => {
       type: 'failed',
       error: {
         code: 'INVALID_RESUME',
-        message: `There is no open question 'nonsense'. Open are: ${id}.`,
+        message: `There is no open interrupt 'nonsense'. Open are: ${id}.`,
         details: { interruptId: 'nonsense', open: [id] },
       },
     })

@@ -1,16 +1,24 @@
 import type { Message, ResumeEntry } from '@ag-ui/core'
-import { MillraceError, toWireError } from '../../core/errors.js'
-import type { Agent, Answer } from '../contract.js'
+import { toWireError } from '../../core/errors.js'
+import type { Agent, Answer, OpenInterrupt, Suspension } from '../contract.js'
+import { checkAnswers, sortAnswers } from './answers.js'
 import { assertSameAgents, type Checkpoint } from './checkpoint.js'
-import type { Resumption } from './resumption.js'
-import { checkAgainst } from '../tools/schema.js'
-import { unknownInterrupt } from './answers.js'
 
-/** What a run has to do, given what was saved and what was answered. */
+/** What a run resumes with: answers, and the frames that were saved. Empty for a run that starts afresh. */
+export interface Resumption {
+  /** The run that was interrupted first. */
+  readonly originRunId: string
+  readonly answers: ReadonlyMap<string, Answer>
+  readonly openInterrupts: readonly OpenInterrupt[]
+  /** Removed as they are taken, so that nothing is resumed twice. */
+  readonly frames: Map<string, unknown>
+}
+
+/** What a run has to do, given its checkpoint and the answers. */
 export type ResumePlan =
   | { readonly type: 'start' | 'continue'; readonly resumption: Resumption }
-  /** Questions are open and none was answered: they are asked again, and nothing runs. */
-  | { readonly type: 'ask-again'; readonly checkpoint: Checkpoint }
+  /** Interrupts are open and none was answered: they are sent again and nothing runs. */
+  | { readonly type: 'interrupt-again'; readonly checkpoint: Checkpoint }
   /** Everything was answered before: nothing is left to do. */
   | { readonly type: 'nothing' }
 
@@ -18,77 +26,75 @@ export interface ResumeOptions {
   readonly agent: Agent
   readonly runId: string
   readonly checkpoint: Checkpoint | undefined
-  /** The conversation as the request has it, if it does. */
+  /** The messages of the request, if it has any. */
   readonly messages: readonly Message[] | undefined
   readonly resume: readonly ResumeEntry[]
   readonly onProblem: (problem: string) => void
 }
 
-/** Nothing to go on from. Shared by all runs that start afresh: frames are only ever taken out. */
+// Shared by all runs that start afresh: frames are only ever removed.
 const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), openInterrupts: [], frames: new Map() }
 
-/** Throws INVALID_RESUME for answers that fit no open question, INVALID_CHECKPOINT when the agents have changed. */
+/** Throws INVALID_RESUME for answers to no open interrupt, INVALID_CHECKPOINT when the agents have changed. */
 export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
   const { agent, runId, checkpoint, messages, resume, onProblem } = options
-  const fresh = resume.filter(({ interruptId }) => {
-    const isRepeated = checkpoint?.answered.includes(interruptId) === true
-    if (isRepeated) onProblem(`question '${interruptId}' was answered before; the answer is ignored`)
-    return !isRepeated
+  const open = checkpoint?.openInterrupts ?? []
+  const openIds = open.map(({ interrupt }) => interrupt.id)
+  const sorted = sortAnswers(resume, { open: openIds, answered: checkpoint?.answered ?? [] })
+  for (const id of sorted.repeated) onProblem(`interrupt '${id}' was answered before; the answer is ignored`)
+  if (sorted.error) throw sorted.error
+  const continued = (answers: ReadonlyMap<string, Answer>, { runId, frames }: Checkpoint): ResumePlan => ({
+    type: 'continue',
+    resumption: {
+      originRunId: runId,
+      answers,
+      openInterrupts: open,
+      frames: new Map(Object.entries(frames)),
+    },
   })
-  assertKnown(fresh, checkpoint)
-  if (!checkpoint || (checkpoint.openInterrupts.length === 0 && resume.length === 0)) {
-    if (checkpoint && goesOn(checkpoint, messages) && isKnown(agent, { checkpoint, onProblem }))
-      return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
+  if (!checkpoint || (open.length === 0 && resume.length === 0)) {
+    if (checkpoint && isContinuedBy(messages, checkpoint) && hasSameAgents(options, checkpoint))
+      return continued(new Map(), checkpoint)
     const { answers, openInterrupts, frames } = afresh
     return { type: 'start', resumption: { originRunId: runId, answers, openInterrupts, frames } }
   }
-  if (checkpoint.openInterrupts.length === 0) {
-    // A run that broke off after it had its answers: who gives them again wants it to go on.
-    if (!brokeOff(checkpoint) || !isKnown(agent, { checkpoint, onProblem })) return { type: 'nothing' }
-    return { type: 'continue', resumption: resumptionOf(checkpoint, new Map()) }
+  if (open.length === 0) {
+    // The run failed after it had its answers: giving them again resumes it.
+    if (!isUnfinished(checkpoint) || !hasSameAgents(options, checkpoint)) return { type: 'nothing' }
+    return continued(new Map(), checkpoint)
   }
-  if (fresh.length === 0) return { type: 'ask-again', checkpoint }
+  if (sorted.fresh.length === 0) return { type: 'interrupt-again', checkpoint }
   assertSameAgents(checkpoint, agent)
-  return { type: 'continue', resumption: resumptionOf(checkpoint, await checkedAnswers(fresh, checkpoint)) }
+  return continued(await checkAnswers(sorted.fresh, open), checkpoint)
 }
 
-function resumptionOf(
-  { runId, openInterrupts, frames }: Checkpoint,
-  answers: ReadonlyMap<string, Answer>,
-): Resumption {
-  return { originRunId: runId, answers, openInterrupts, frames: new Map(Object.entries(frames)) }
-}
-
-function brokeOff({ frames, pendingToolCallIds }: Checkpoint): boolean {
+function isUnfinished({ frames, pendingToolCallIds }: Checkpoint): boolean {
   return Object.keys(frames).length > 0 && pendingToolCallIds === undefined
 }
 
 /**
- * Whether a run goes on that waited for the client or was stopped: when all that it waited for is there and nobody has
- * said anything since. Who says something else wants something else.
+ * Whether a run that waited for the client, or was stopped, continues: all pending results are there and no user
+ * message came since. A user message begins something new.
  */
-function goesOn(
-  { frames, pendingToolCallIds }: Checkpoint,
+function isContinuedBy(
   messages: readonly Message[] | undefined,
+  { frames, pendingToolCallIds }: Checkpoint,
 ): boolean {
   if (Object.keys(frames).length === 0) return false
   if (pendingToolCallIds === undefined || messages === undefined) return messages === undefined
   const pending = new Set(pendingToolCallIds)
-  const asked = messages.findIndex(
+  const calledAt = messages.findIndex(
     (message) =>
       message.role === 'assistant' && message.toolCalls?.some(({ id }) => pending.has(id)) === true,
   )
-  for (const message of messages.slice(asked + 1)) {
+  for (const message of messages.slice(calledAt + 1)) {
     if (message.role === 'tool') pending.delete(message.toolCallId)
     else if (message.role === 'user') return false
   }
-  return asked !== -1 && pending.size === 0
+  return calledAt !== -1 && pending.size === 0
 }
 
-function isKnown(
-  agent: Agent,
-  { checkpoint, onProblem }: Pick<ResumeOptions, 'onProblem'> & { checkpoint: Checkpoint },
-): boolean {
+function hasSameAgents({ agent, onProblem }: ResumeOptions, checkpoint: Checkpoint): boolean {
   try {
     assertSameAgents(checkpoint, agent)
     return true
@@ -98,32 +104,19 @@ function isKnown(
   }
 }
 
-function assertKnown(entries: readonly ResumeEntry[], checkpoint: Checkpoint | undefined): void {
-  const open = checkpoint?.openInterrupts.map(({ interrupt }) => interrupt.id) ?? []
-  const unknown = entries.find(({ interruptId }) => !open.includes(interruptId))
-  if (unknown) throw unknownInterrupt(unknown.interruptId, open)
+/** The key of the frame that an interrupt scope itself saves: its answers so far, for example. */
+export function scopeFrameKey(address: string): string {
+  return `${address}?`
 }
 
-async function checkedAnswers(
-  entries: readonly ResumeEntry[],
-  { openInterrupts }: Checkpoint,
-): Promise<Map<string, Answer>> {
-  const answers = new Map<string, Answer>()
-  for (const { interruptId, status, payload } of entries) {
-    if (status === 'cancelled') {
-      answers.set(interruptId, { status })
-      continue
-    }
-    const schema = openInterrupts.find(({ interrupt }) => interrupt.id === interruptId)?.interrupt
-      .responseSchema
-    const checked = schema ? await checkAgainst(schema, payload) : undefined
-    if (checked?.ok === false) {
-      const issues = checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
-      throw new MillraceError('INVALID_RESUME', `The answer to '${interruptId}' does not fit: ${issues}`, {
-        details: { interruptId, issues: checked.issues },
-      })
-    }
-    answers.set(interruptId, { status, payload: payload as unknown })
-  }
-  return answers
+/** The open interrupts at an address and below it. Undefined when there are none, or when one is answered now. */
+export function openInterruptsAt(
+  { openInterrupts, frames, answers }: Resumption,
+  address: string,
+): Suspension | undefined {
+  const isBelow = (other: string): boolean =>
+    other === address || other === scopeFrameKey(address) || other.startsWith(`${address}/`)
+  const below = openInterrupts.filter((open) => isBelow(open.address))
+  if (below.length === 0 || below.some(({ interrupt }) => answers.has(interrupt.id))) return undefined
+  return { openInterrupts: below, frames: Object.fromEntries([...frames].filter(([key]) => isBelow(key))) }
 }

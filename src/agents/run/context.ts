@@ -1,10 +1,10 @@
 import type { Context, Message, Tool as ToolInfo } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
-import type { Agent, Identity, RunContext, RunServices, TransferTarget } from '../contract.js'
-import { createInterruptScope, type InterruptScope } from '../interrupts/interrupt-scope.js'
+import type { Agent, Identity, RunContext, RunServices, TransferTarget, InterruptScope } from '../contract.js'
+import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { delegate } from './delegate.js'
 import { readHistory, type HistoryScope } from '../history/history.js'
-import { openInterruptsAt, type Resumption } from '../interrupts/resumption.js'
+import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
 import type { SharedState } from './shared-state.js'
 
 /** What all contexts of one run share. */
@@ -50,7 +50,11 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
   const { address, subagentRunId } = place
   const { resumption } = scope
   const tag = subagentRunId === undefined ? {} : { subagentRunId }
-  const asker = createInterruptScope({ address, resumption, defaults: { reason: 'input_required', ...tag } })
+  const asker = new NumberedInterrupts({
+    address,
+    resumption,
+    defaults: { reason: 'input_required', ...tag },
+  })
   const members: Omit<RunContext, 'state'> & { readonly [shared]: SharedState } = {
     [shared]: scope.state,
     app: scope.identity.app,
@@ -82,7 +86,7 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
       },
       openInterruptsAt: (at = address) => openInterruptsAt(resumption, at),
       interruptScope: (at, defaults) =>
-        createInterruptScope({ address: at, resumption, defaults: { ...defaults, ...tag } }),
+        new NumberedInterrupts({ address: at, resumption, defaults: { ...defaults, ...tag } }),
     },
     services: scope.services,
   }

@@ -1,14 +1,14 @@
 import { toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from '../contract.js'
-import { afterWork, type WorkEnd } from '../interrupts/interrupt-scope.js'
+import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import type { AgentPlace, Place, RunScope } from './context.js'
 import { isOver } from './control.js'
 import { addressBelow, nameAt } from './address.js'
 import { type CallRecord, createCallRecord } from '../history/call-record.js'
 import { markEvents } from '../history/message-metadata.js'
 import { readHistory, type HistoryScope } from '../history/history.js'
-import { openInterruptsAt } from '../interrupts/resumption.js'
+import { openInterruptsAt } from '../interrupts/resume.js'
 import { agentSpan } from './tracing.js'
 import type { Message, ToolCall } from '@ag-ui/core'
 import { stableHash } from '../../core/hash.js'
@@ -128,7 +128,7 @@ function runInPlace(
 ): AsyncGenerator<AgentEvent, Control> {
   let source: AsyncGenerator<AgentEvent, Control> | undefined
   const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => {
-    const value = afterWork(asker, how)
+    const value = controlOf(asker, how)
     if (isOver(value)) forget(scope, ctx.span.address)
     return { done: true, value }
   }

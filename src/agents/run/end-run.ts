@@ -2,16 +2,9 @@ import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { cancelledMark } from '../../protocol/index.js'
 import { soFar, type ActiveRun } from './active-run.js'
-import type { Control } from '../contract.js'
-import {
-  agentTree,
-  sealCheckpoint,
-  withoutSettled,
-  type Checkpoint,
-  type Frames,
-} from '../interrupts/checkpoint.js'
+import type { Control, Frames, Suspension } from '../contract.js'
+import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint } from '../interrupts/checkpoint.js'
 import type { RunScope } from './context.js'
-import type { Suspension } from '../interrupts/resumption.js'
 import type { Outcome } from './run.js'
 
 /** Saved first, announced then: a question that a client has seen can always be answered. */

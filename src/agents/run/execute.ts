@@ -6,11 +6,11 @@ import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
 import type { Agent, Control, Identity, RunContext } from '../contract.js'
 import { createCallIds } from './call-ids.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
-import { afterWork, type WorkEnd } from '../interrupts/interrupt-scope.js'
+import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { createPlace, rootAddress, type AgentPlace, type RunScope } from './context.js'
 import { ask, breakOff, cancel, complete, pause } from './end-run.js'
 import { planResume } from '../interrupts/resume.js'
-import type { Resumption } from '../interrupts/resumption.js'
+import type { Resumption } from '../interrupts/resume.js'
 import type { EventEdit, Outcome } from './run.js'
 import { isStateChange, stateDifference } from './shared-state.js'
 
@@ -60,7 +60,7 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
     onProblem: options.onProblem,
   })
   if (plan.type === 'nothing') return complete(run, { type: 'done' })
-  if (plan.type === 'ask-again') return ask(run, plan.checkpoint)
+  if (plan.type === 'interrupt-again') return ask(run, plan.checkpoint)
   const before = plan.type === 'continue' ? checkpoint?.values : undefined
   const scope = scopeOf(run, plan.resumption, before)
   run.scope = scope
@@ -76,7 +76,7 @@ async function runAgent(run: ActiveRun): Promise<Outcome> {
     if (run.signal.aborted) throw error
     end = { error }
   }
-  return conclude(run, scope, afterWork(asker, end))
+  return conclude(run, scope, controlOf(asker, end))
 }
 
 function placeOf(run: ActiveRun, scope: RunScope): AgentPlace {

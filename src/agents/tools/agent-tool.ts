@@ -87,5 +87,5 @@ function asOwn({ openInterrupts, frames }: InterruptSignal, { toolCallId }: Tool
     address,
     interrupt: { ...interrupt, toolCallId },
   }))
-  return new InterruptSignal(own, frames)
+  return new InterruptSignal({ openInterrupts: own, frames })
 }

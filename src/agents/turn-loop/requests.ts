@@ -1,7 +1,7 @@
 import type { Message, ResumeEntry } from '@ag-ui/core'
 import { systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { unknownInterrupt } from '../interrupts/answers.js'
+import { sortAnswers } from '../interrupts/answers.js'
 import { advance, whenAtRest, type Loop, type Turn } from './engine.js'
 import { over, questionsOf } from './held.js'
 import { hasCall, hasResult, toMessages, type Pushed } from './pushed.js'
@@ -60,8 +60,8 @@ function assertCalled({ held, turn }: Loop, message: Message): void {
 export function answer(loop: Loop, entries: readonly ResumeEntry[]): void {
   assertOpen(loop)
   const open = questionsOf(loop.held).map(({ id }) => id)
-  const unknown = entries.find(({ interruptId }) => !open.includes(interruptId))
-  if (unknown) throw unknownInterrupt(unknown.interruptId, open)
+  const { error } = sortAnswers(entries, { open, answered: [] })
+  if (error) throw error
   loop.held = { ...loop.held, answers: [...loop.held.answers, ...entries] }
   advance(loop)
 }

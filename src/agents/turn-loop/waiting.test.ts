@@ -137,7 +137,7 @@ describe('a turn that asks', () => {
     const { loop } = await asked()
     const [question] = loop.questions
     expect(() => loop.answer([{ interruptId: 'x', status: 'cancelled' }])).toThrow(
-      `There is no open question 'x'. Open are: ${question?.id ?? ''}.`,
+      `There is no open interrupt 'x'. Open are: ${question?.id ?? ''}.`,
     )
     loop.answer([{ interruptId: question?.id ?? '', status: 'cancelled' }])
     expect(() => loop.answer([{ interruptId: 'x', status: 'cancelled' }])).toThrow('None is open.')

@@ -1,5 +1,5 @@
 import type { ResumeEntry } from '@ag-ui/core'
-import { unknownInterrupt } from '../../agents/index.js'
+import { sortAnswers } from '../../agents/index.js'
 import { isRecord } from '../../core/is-record.js'
 import type { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/thread.js'
@@ -14,12 +14,8 @@ export function freshAnswers(
 ): ResumeEntry[] | MillraceError {
   if (resume.length === 0) return []
   const open = thread?.interrupts.map(({ id }) => id) ?? []
-  const answered = answeredIn(thread?.checkpoint)
-  const stray = resume.find(
-    ({ interruptId }) => !open.includes(interruptId) && !answered.includes(interruptId),
-  )
-  if (!stray) return resume.filter(({ interruptId }) => open.includes(interruptId))
-  return unknownInterrupt(stray.interruptId, open)
+  const { fresh, error } = sortAnswers(resume, { open, answered: answeredIn(thread?.checkpoint) })
+  return error ?? [...fresh]
 }
 
 /**
@@ -43,6 +39,6 @@ export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknow
   return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
 }
 
-function answeredIn(checkpoint: unknown): readonly unknown[] {
-  return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? checkpoint.answered : []
+function answeredIn(checkpoint: unknown): readonly string[] {
+  return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? (checkpoint.answered as string[]) : []
 }
