@@ -1,4 +1,9 @@
-export { AdkSession, type AdkRunOptions, type AdkSessionInfo, type AdkSessionOptions } from './adk-session.js'
+export {
+  AdkSession,
+  type AdkRunOptions,
+  type AdkSessionInfo,
+  type AdkSessionOptions,
+} from './retry/adk-session.js'
 export { demoLlm } from './demo-llm.js'
 export { fromAdk } from './from-adk.js'
 export type { AdkOptions, AdkRoot, PerRun, PerThread, RunnerFactory } from './options.js'

@@ -9,7 +9,7 @@ import {
 } from '../agents/index.js'
 import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
-import { adkError } from './adk-error.js'
+import { adkError } from './retry/failures.js'
 import { questionsOf } from './ask/questions.js'
 import { withPlace, type CallPlace } from './call-place.js'
 import type { AdkFrame } from './frame.js'

@@ -1,62 +1,63 @@
-import type { Event } from '@google/adk'
+import { createEvent, type Event } from '@google/adk'
 import { delay, isAbortError, linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import type { Clock } from '../../core/clock.js'
 import type { ClosingOptions } from '../../core/closing.js'
-import { adkError } from '../adk-error.js'
-import { pauseBefore, type Backoff } from './backoff.js'
-import { isPassing, type AdkFailure } from './failure.js'
-import { createHeldErrors, type HeldErrors } from './held-errors.js'
-import type { Progress } from './progress.js'
-import { exhaustedEvent, retryEvent } from './retry-events.js'
-import type { Turn } from './turn.js'
+import type { AttemptRunner } from './attempt-runner.js'
+import { backoffDelay, type Backoff } from './backoff.js'
+import { adkError, isFinishReason, isRetryableFailure, type AdkFailure } from './failures.js'
+import type { SessionProgress } from './session-progress.js'
 
 export interface AttemptsOptions {
-  readonly progress: Progress
+  readonly progress: SessionProgress
   readonly backoff: Backoff
   readonly isRetryable: ((failure: AdkFailure) => boolean | undefined) | undefined
   readonly signal: AbortSignal
   readonly closing: ClosingOptions & { readonly clock: Clock }
 }
 
-/** Tries until the agent has answered, or there is no point in trying again. Ends without an error when aborted. */
-export async function* attempts(turn: Turn, options: AttemptsOptions): AsyncGenerator<Event, void> {
+/** Tries until the agent has answered or a retry is of no use. Ends without an error when aborted. */
+export async function* runAttempts(
+  runner: AttemptRunner,
+  options: AttemptsOptions,
+): AsyncGenerator<Event, void> {
   const { progress, backoff, signal } = options
   for (;;) {
-    const held = createHeldErrors()
-    const failure = yield* tryOnce(turn, held, options)
-    if (!failure) return yield* held.events
+    const tail = new ErrorTail()
+    const failure = yield* attemptOnce(runner, tail, options)
+    if (!failure) return yield* tail.events
     progress.fail(failure.error)
-    const decision = decide(failure, turn, options)
-    if (decision === 'retry' && (yield* untilRetry(held, options))) continue
+    const decision = decideRetry(failure, runner, options)
+    if (decision === 'retry' && (yield* announceAndWait(tail, options))) continue
     if (signal.aborted) return
     if (decision === 'exhausted') progress.move('failed')
-    // What else was held back was shown along with the retry.
-    yield* decision === 'retry' ? held.errors : held.events
+    // The announcement of a retry has shown all but the errors.
+    yield* decision === 'retry' ? tail.errors : tail.events
     if (decision !== 'exhausted' && failure.isThrown) throw failure.error
-    if (decision === 'exhausted') yield exhaustedEvent({ ...backoff, timestamp: options.closing.clock.now() })
+    if (decision === 'exhausted')
+      yield retriesExceededEvent({ ...backoff, timestamp: options.closing.clock.now() })
     return
   }
 }
 
-/** One attempt. Gives how it failed, if it did. */
-async function* tryOnce(
-  turn: Turn,
-  held: HeldErrors,
+/** One attempt. Returns its failure, if it has one. */
+async function* attemptOnce(
+  runner: AttemptRunner,
+  tail: ErrorTail,
   { signal, closing }: AttemptsOptions,
 ): AsyncGenerator<Event, AdkFailure | undefined> {
   let thrown: { readonly error: unknown } | undefined
   try {
-    for await (const event of abortable(turn.attempt(), { ...closing, signal })) {
+    for await (const event of abortable(runner.start(), { ...closing, signal })) {
       // Not `yield*`: over a plain list it takes three turns of the microtask queue for every event.
-      for (const shown of held.take(event)) yield shown
+      for (const next of tail.push(event)) yield next
     }
   } catch (error) {
     if (signal.aborted && !isAbortError(error, signal)) throw error
     thrown = { error }
   }
   if (signal.aborted) return undefined
-  const events = held.errors
+  const events = tail.errors
   if (thrown) return { error: thrown.error, isThrown: true, events }
   const last = events.at(-1)
   if (!last) return undefined
@@ -64,31 +65,31 @@ async function* tryOnce(
   return { error: adkError({ code, message }), isThrown: false, events }
 }
 
-function decide(
+function decideRetry(
   failure: AdkFailure,
-  turn: Turn,
+  runner: AttemptRunner,
   { progress, backoff, isRetryable }: AttemptsOptions,
-): 'retry' | 'exhausted' | 'stay' {
-  if (turn.hasOpenCalls || isAbortError(failure.error)) return 'stay'
-  if (!(isRetryable?.(failure) ?? isPassing(failure))) return 'stay'
+): 'retry' | 'exhausted' | 'give-up' {
+  if (runner.hasUnfinishedCalls || isAbortError(failure.error)) return 'give-up'
+  if (!(isRetryable?.(failure) ?? isRetryableFailure(failure))) return 'give-up'
   return progress.attempt < backoff.maxRetries ? 'retry' : 'exhausted'
 }
 
-/** Announces the next attempt and waits for it. False when it was called off. */
-async function* untilRetry(
-  held: HeldErrors,
+/** Announces the next attempt and waits for it. Returns false when the retry is cancelled. */
+async function* announceAndWait(
+  tail: ErrorTail,
   { progress, backoff, signal, closing: { clock } }: AttemptsOptions,
 ): AsyncGenerator<Event, boolean> {
   const attempt = ++progress.attempt
-  const until = clock.now() + pauseBefore(attempt, backoff)
+  const until = clock.now() + backoffDelay(attempt, backoff)
   const cancel = new AbortController()
   const release = linkAbort(signal, cancel)
   progress.wait = { until, cancel }
   progress.move('retrying')
   try {
-    for (const event of held.events) if (!held.errors.includes(event)) yield event
-    yield retryEvent({ attempt, maxRetries: backoff.maxRetries, timestamp: clock.now() })
-    // A reader that takes its time has waited already.
+    for (const event of tail.events) if (!tail.errors.includes(event)) yield event
+    yield retryAttemptEvent({ attempt, maxRetries: backoff.maxRetries, timestamp: clock.now() })
+    // The time a slow reader takes counts.
     await delay(Math.max(until - clock.now(), 0), { clock, signal: cancel.signal })
     return true
   } catch (error) {
@@ -98,4 +99,74 @@ async function* untilRetry(
     progress.wait = undefined
     release()
   }
+}
+
+/**
+ * Keeps error events back until their meaning is known. ADK may go on after one, for example after a call of an unknown
+ * tool: then content follows, and the error was one event among others.
+ */
+class ErrorTail {
+  #events: Event[] = []
+
+  /** All events kept back, in order. */
+  get events(): readonly Event[] {
+    return this.#events
+  }
+
+  get errors(): readonly Event[] {
+    return this.#events.filter(isErrorOnly)
+  }
+
+  /** Takes the next event. Returns those that can be shown now. */
+  push(event: Event): readonly Event[] {
+    const kept = this.#events
+    if (isErrorOnly(event) || (kept.length > 0 && !hasContentParts(event))) {
+      kept.push(event)
+      return []
+    }
+    if (kept.length === 0) return [event]
+    this.#events = []
+    return [...kept, event]
+  }
+}
+
+/** Whether an event has an error and nothing else. */
+function isErrorOnly(event: Event): boolean {
+  const { errorCode } = event
+  return errorCode !== undefined && !hasContentParts(event) && !isFinishReason(errorCode)
+}
+
+function hasContentParts({ content }: Event): boolean {
+  return (content?.parts?.length ?? 0) > 0
+}
+
+interface RetryNotice {
+  /** Number of the retry, from 1. */
+  readonly attempt: number
+  readonly maxRetries: number
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/** Announces a retry. It is not stored, and no model sees it. */
+function retryAttemptEvent({ attempt, maxRetries, timestamp }: RetryNotice): Event {
+  const text = `Retry attempt ${attempt}/${maxRetries} for agent execution`
+  return createEvent({
+    author: 'system',
+    content: { parts: [{ text }] },
+    errorCode: 'RETRY_ATTEMPT',
+    errorMessage: text,
+    timestamp,
+  })
+}
+
+/** The last event of a run that has no retry left. */
+function retriesExceededEvent({ maxRetries, timestamp }: Omit<RetryNotice, 'attempt'>): Event {
+  return createEvent({
+    author: 'system',
+    errorCode: 'MAX_RETRIES_EXCEEDED',
+    errorMessage: `Agent execution failed after ${maxRetries} retry attempts`,
+    actions: { escalate: true },
+    timestamp,
+  })
 }

@@ -13,7 +13,7 @@ import { confirmedTools } from '../ask/asked-tools.js'
 import { internalsOf } from './agent-internals.js'
 import { processorsOf } from './content-processor.js'
 import { createOpenCalls, type OpenCalls } from './open-calls.js'
-import { overlay } from './overlay.js'
+import { overlay } from '../overlay.js'
 import type { ToolsetLeases } from './toolsets.js'
 
 /** How tools of an agent are stood for. */

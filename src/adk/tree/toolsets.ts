@@ -1,5 +1,5 @@
 import type { BaseToolset } from '@google/adk'
-import { overlay } from './overlay.js'
+import { overlay } from '../overlay.js'
 
 /** How many runs use a toolset, over all trees of the process. */
 const uses = new WeakMap<BaseToolset, number>()

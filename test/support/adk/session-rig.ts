@@ -8,9 +8,9 @@ import {
   type LlmResponse,
   type RunnerConfig,
 } from '@google/adk'
-import { AdkSession, type AdkRunOptions, type AdkSessionOptions } from '../../../src/adk/adk-session.js'
+import { AdkSession, type AdkRunOptions, type AdkSessionOptions } from '../../../src/adk/retry/adk-session.js'
 import type { Content } from '../../../src/adk/adk-types.js'
-import type { AdkSessionState } from '../../../src/adk/retry/session-state.js'
+import type { AdkSessionState } from '../../../src/adk/retry/session-progress.js'
 import { manualClock } from '../../../src/core/clock.js'
 import { says, ScriptedLlm, type LlmStep } from './scripted-llm.js'
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { MillraceError, type MillraceErrorOptions } from '../../core/errors.js'
-import { isPassing, isPassingCode } from './failure.js'
+import { backoffDelay, toBackoff } from './backoff.js'
+import { isRetryableCode, isRetryableFailure } from './failures.js'
+import { SessionProgress, type AdkSessionState } from './session-progress.js'
 
 const thrown = (error: unknown) => ({ error, isThrown: true, events: [] })
 const withFields = (fields: object) => Object.assign(new Error('failed'), fields)
 const own = (options: MillraceErrorOptions = {}) => new MillraceError('MODEL_ERROR', 'failed', options)
 
-describe('a thrown failure passes:', () => {
+describe('a thrown failure is retryable:', () => {
   test.each<[string, unknown]>([
     ['any error that says nothing of itself', new Error('kaput')],
     ['a value that is no error', 'kaput'],
@@ -19,11 +21,11 @@ describe('a thrown failure passes:', () => {
     ['a model error of ours', own()],
     ['an error of ours that says so', new MillraceError('TOOL_ERROR', 'x', { details: { retryable: true } })],
   ])('%s', (_, error) => {
-    expect(isPassing(thrown(error))).toBe(true)
+    expect(isRetryableFailure(thrown(error))).toBe(true)
   })
 })
 
-describe('a thrown failure does not pass:', () => {
+describe('a thrown failure is permanent:', () => {
   test.each<[string, unknown]>([
     ['an abort', new DOMException('stopped', 'AbortError')],
     ['an abort of a workflow', withFields({ name: 'InvocationAbortedError' })],
@@ -38,15 +40,15 @@ describe('a thrown failure does not pass:', () => {
     ['a model error of ours that was retried enough', own({ details: { retryable: false } })],
     ['another error of ours', new MillraceError('INVALID_AGENT', 'x')],
   ])('%s', (_, error) => {
-    expect(isPassing(thrown(error))).toBe(false)
+    expect(isRetryableFailure(thrown(error))).toBe(false)
   })
 })
 
-test('one error event that does not pass is enough', () => {
+test('one permanent error event is enough', () => {
   const [good, bad] = ['503', '400'].map((errorCode) => ({ errorCode }) as never)
   const failure = { error: own(), isThrown: false }
-  expect(isPassing({ ...failure, events: [good, good] as never })).toBe(true)
-  expect(isPassing({ ...failure, events: [good, bad] as never })).toBe(false)
+  expect(isRetryableFailure({ ...failure, events: [good, good] as never })).toBe(true)
+  expect(isRetryableFailure({ ...failure, events: [good, bad] as never })).toBe(false)
 })
 
 test.each([
@@ -57,6 +59,37 @@ test.each([
   ['INVALID_ARGUMENT', false],
   ['SAFETY', false],
   ['404', false],
-])('the code %s alone: %s', (code, passes) => {
-  expect(isPassingCode(code)).toBe(passes)
+])('the code %s alone: %s', (code, isRetryable) => {
+  expect(isRetryableCode(code)).toBe(isRetryable)
+})
+
+const states: readonly AdkSessionState[] = [
+  ...(['init', 'ready', 'running', 'error', 'retrying', 'failed', 'cleaning', 'closed'] as const),
+]
+
+/** The design's diagram, and what it leaves open: no retry at all, and one retry after the other. */
+const drawn = new Set([
+  ...['init>ready', 'ready>running', 'running>ready', 'running>error', 'error>retrying', 'retrying>ready'],
+  ...['retrying>failed', 'failed>ready', 'ready>cleaning', 'cleaning>closed'],
+  ...['error>ready', 'error>failed', 'retrying>retrying'],
+])
+
+describe.each(states)('a session moves from %s', (from) => {
+  test.each(states)('to %s', (to) => {
+    const progress = new SessionProgress(undefined)
+    progress.state = from
+    if (drawn.has(`${from}>${to}`)) {
+      progress.move(to)
+      expect(progress.state).toBe(to)
+      return
+    }
+    const code = from === 'cleaning' || from === 'closed' ? 'RUN_CLOSED' : 'THREAD_IS_LOCKED'
+    expect(() => progress.move(to)).toThrow(expect.objectContaining({ code }))
+  })
+})
+
+test('pauses stay numbers however many there are', () => {
+  expect(backoffDelay(5000, toBackoff({}))).toBe(60_000)
+  expect(backoffDelay(5000, toBackoff({ delayMs: 0 }))).toBe(0)
+  expect(backoffDelay(5000, toBackoff({ factor: 1 }))).toBe(1000)
 })

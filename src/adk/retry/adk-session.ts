@@ -1,64 +1,63 @@
 import type { Event, RunConfig, Runner } from '@google/adk'
-import { linkAbort } from '../core/abort.js'
-import { systemClock, type Clock } from '../core/clock.js'
-import { closeAll, withStop } from '../core/closing.js'
-import { MillraceError } from '../core/errors.js'
-import type { Content, SessionKey } from './adk-types.js'
-import { attempts, type AttemptsOptions } from './retry/attempts.js'
-import { toBackoff, type BackoffOptions } from './retry/backoff.js'
-import type { AdkFailure } from './retry/failure.js'
-import { Progress } from './retry/progress.js'
-import { cleanedUp, type AdkSessionState } from './retry/session-state.js'
-import { createTurn } from './retry/turn.js'
+import { linkAbort } from '../../core/abort.js'
+import { systemClock, type Clock } from '../../core/clock.js'
+import { closeAll, withStop } from '../../core/closing.js'
+import { MillraceError } from '../../core/errors.js'
+import type { Content, SessionKey } from '../adk-types.js'
+import { AttemptRunner } from './attempt-runner.js'
+import { runAttempts, type AttemptsOptions } from './attempts.js'
+import { toBackoff, type BackoffOptions } from './backoff.js'
+import type { AdkFailure } from './failures.js'
+import { sessionClosed, SessionProgress, type AdkSessionState } from './session-progress.js'
 
 export interface AdkSessionOptions extends BackoffOptions {
-  /** Used as it is and never changed. Several sessions may share one. */
+  /** Never changed. Several sessions may share one. */
   readonly runner: Runner
   /** Default: the Runner's. */
   readonly appName?: string
   readonly userId: string
-  /** The session must exist: ADK makes none when it runs. */
+  /** The session must exist: ADK creates none when it runs. */
   readonly sessionId: string
   readonly runConfig?: RunConfig
   /**
-   * Whether a failure may pass. `undefined` leaves it to the default. Not asked about aborts, nor when a tool was called
-   * and its result is not in the session. What it throws ends the run.
+   * Whether to retry after a failure. `undefined` leaves it to the default. Not called after aborts, nor when a tool was
+   * called and its result is not in the session. If it throws, the run ends with that error.
    */
   readonly isRetryable?: (failure: AdkFailure) => boolean | undefined
-  /** Told every new state. Must not throw. */
+  /** Called with every new state. Must not throw. */
   readonly onStateChange?: (state: AdkSessionState) => void
-  /** Told what fails after a run was stopped, when nobody can be told any more. Must not throw. */
+  /** Called with errors of a run that was stopped and has no reader any more. Must not throw. */
   readonly onStrayError?: (error: unknown) => void
   readonly clock?: Clock
-  /** How long what is stopped may take to clean up, in milliseconds. Default 1000. */
+  /** How long a stopped run may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
 }
 
-/** What there is to know of a session right now. */
+/** A session as it stands now. */
 export interface AdkSessionInfo extends SessionKey {
   /** The name of the root agent. */
   readonly agent: string
   readonly state: AdkSessionState
   readonly maxRetries: number
-  /** How often the current run, or else the last, was tried again. */
+  /** Retries of the current or last run. */
   readonly attempt: number
-  /** When it is tried again, in milliseconds since the epoch. Only while it waits for that. */
+  /** Time of the next retry, in milliseconds since the epoch. Only while the run waits for it. */
   readonly nextRetryAt?: number
-  /** What the last failed attempt of the current or last run failed with. */
+  /** Error of the last failed attempt of the current or last run. */
   readonly lastError?: unknown
 }
 
 export interface AdkRunOptions {
-  /** Ends the run, as ADK does it: without an error. */
+  /** Ends the run without an error, as ADK does. */
   readonly signal?: AbortSignal
-  /** Changes the state of the session along with the message, once. */
+  /** Changes the session's state along with the message, once. */
   readonly stateDelta?: Record<string, unknown>
 }
 
 /**
- * An ADK Runner bound to one session, which tries again when a run fails. It yields the Runner's own events. A failure
- * that may pass is followed by an event `RETRY_ATTEMPT`, a pause and another attempt that goes on from what is in the
- * session; after the last one comes `MAX_RETRIES_EXCEEDED`. Other failures are the Runner's: an error event, or thrown.
+ * An ADK Runner bound to one session, which retries failed runs. It yields the Runner's own events. After a retryable
+ * failure come an event `RETRY_ATTEMPT`, a pause and another attempt that goes on from what is in the session; after the
+ * last attempt comes `MAX_RETRIES_EXCEEDED`. Other failures are the Runner's: an error event, or thrown.
  *
  * @example
  * const session = new AdkSession({ runner, userId: 'ada', sessionId: 's1' })
@@ -69,13 +68,13 @@ export class AdkSession {
   readonly #agent: string
   readonly #runConfig: RunConfig | undefined
   readonly #attempts: Omit<AttemptsOptions, 'signal'>
-  readonly #progress: Progress
+  readonly #progress: SessionProgress
   #runner: Runner | undefined
-  /** The run at work. */
+  /** The current run. */
   #stream: AsyncGenerator<Event, void> | undefined
   #cleanup: Promise<void> | undefined
 
-  /** Throws INVALID_AGENT, naming the option, when one makes no sense. */
+  /** Throws INVALID_AGENT, naming the option, for an option that makes no sense. */
   constructor(options: AdkSessionOptions) {
     const { runner, appName = runner.appName, userId, sessionId, runConfig, isRetryable } = options
     const { clock = systemClock, graceMs = 1000, onStrayError = () => undefined } = options
@@ -86,15 +85,15 @@ export class AdkSession {
     this.#agent = runner.agent.name
     this.#runConfig = runConfig
     this.#runner = runner
-    const progress = (this.#progress = new Progress(options.onStateChange))
+    const progress = (this.#progress = new SessionProgress(options.onStateChange))
     const closing = { clock, graceMs, onStrayError }
     this.#attempts = { progress, backoff: toBackoff(options), isRetryable, closing }
     progress.move('ready')
   }
 
   /**
-   * Says something to the agent, and yields the events of its answer. Starts with the first `next()`, which throws
-   * THREAD_IS_LOCKED while another run is at work and RUN_CLOSED after `cleanup`. Who stops reading ends the run.
+   * Sends a message to the agent and yields the events of its answer. The first `next()` starts the run; it throws
+   * THREAD_IS_LOCKED while another run is at work and RUN_CLOSED after `cleanup`. A reader that stops ends the run.
    */
   runAsync(message: string | Content, options: AdkRunOptions = {}): AsyncGenerator<Event, void> {
     const stop = new AbortController()
@@ -105,7 +104,7 @@ export class AdkSession {
     return stream
   }
 
-  /** The same, read to its end. */
+  /** Like `runAsync`, read to its end. */
   async run(message: string | Content, options?: AdkRunOptions): Promise<Event[]> {
     const events: Event[] = []
     for await (const event of this.runAsync(message, options)) events.push(event)
@@ -131,21 +130,21 @@ export class AdkSession {
     return this.#progress.state === 'ready' && !this.#cleanup
   }
 
-  /** Ends a run that waits for its next attempt, with the failure it had. Gives whether there was one. */
+  /** Ends a run that waits for a retry, with the failure it had. Returns whether there was one. */
   cancelRetry(): boolean {
     const { wait } = this.#progress
     wait?.cancel.abort()
     return wait !== undefined
   }
 
-  /** Forgets the retries there were. A run at work has all of them again. */
+  /** Sets the number of retries to 0. The current run has all of them again. */
   reset(): void {
     this.#progress.reset()
   }
 
   /**
-   * Stops the run at work, if any, and then lets go of the Runner. The Runner itself is left as it is: others may use
-   * it. Calling this again does nothing.
+   * Stops the current run, if any, and then releases the Runner. The Runner itself is left alone: others may use it.
+   * A second call does nothing.
    */
   cleanup(): Promise<void> {
     return (this.#cleanup ??= this.#cleanUp())
@@ -155,7 +154,7 @@ export class AdkSession {
     const stream = this.#stream
     if (stream) {
       await closeAll([stream], this.#attempts.closing)
-      // It may not have settled in time.
+      // The run may not have settled in time.
       this.#end(stream)
     }
     this.#progress.move('cleaning')
@@ -171,7 +170,7 @@ export class AdkSession {
     const runner = this.#begin()
     const stream = (this.#stream = self())
     const release = linkAbort(signal, stop)
-    const turn = createTurn({
+    const attempts = new AttemptRunner({
       ...this.#key,
       runner,
       message: typeof message === 'string' ? { role: 'user', parts: [{ text: message }] } : message,
@@ -180,7 +179,7 @@ export class AdkSession {
       signal: stop.signal,
     })
     try {
-      yield* attempts(turn, { ...this.#attempts, signal: stop.signal })
+      yield* runAttempts(attempts, { ...this.#attempts, signal: stop.signal })
     } finally {
       release()
       this.#end(stream)
@@ -188,9 +187,9 @@ export class AdkSession {
   }
 
   #begin(): Runner {
-    // From the moment clean-up is asked for: it may still wait for the run before.
+    // A clean-up may still wait for the run before.
     const runner = this.#cleanup ? undefined : this.#runner
-    if (!runner) throw cleanedUp()
+    if (!runner) throw sessionClosed()
     this.#progress.move('running')
     this.#progress.reset()
     return runner

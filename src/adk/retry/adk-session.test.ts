@@ -1,6 +1,6 @@
 import { LlmAgent, Runner, setLogger, type Event } from '@google/adk'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { partial, says, ScriptedLlm, type LlmStep } from '../../test/support/adk/scripted-llm.js'
+import { partial, says, ScriptedLlm, type LlmStep } from '../../../test/support/adk/scripted-llm.js'
 import {
   busy,
   codesOf,
@@ -12,7 +12,7 @@ import {
   throwingRig,
   timed,
   type SessionRig,
-} from '../../test/support/adk/session-rig.js'
+} from '../../../test/support/adk/session-rig.js'
 
 beforeAll(() => setLogger(null))
 
