@@ -1,6 +1,6 @@
 import { createEvent, type Session } from '@google/adk'
 import { interruptedBy, rootAddress, type AgentMemory, type ThreadOwner } from '../agents/index.js'
-import type { AdkFrame } from './frame.js'
+import type { AdkFrame } from './interrupts/to-interrupts.js'
 import { openEnds } from './open-questions.js'
 import { messagesOf, stateOf } from './session/history.js'
 import { safeSessions } from './session/safe-service.js'

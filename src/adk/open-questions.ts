@@ -1,5 +1,5 @@
 import { getUserInputRequests, type Event } from '@google/adk'
-import { questionsOf, type Question } from './ask/questions.js'
+import { toInterrupts, type AdkInterrupt } from './interrupts/to-interrupts.js'
 import { markOf } from './mark.js'
 import { isQuestion, isSent, partsOf } from './session/event-facts.js'
 import { liveEvents, nodeInputs } from './session/turns.js'
@@ -7,7 +7,7 @@ import { liveEvents, nodeInputs } from './session/turns.js'
 /** What a session waits for. */
 export interface OpenEnds {
   /** Questions that nobody has answered, with the ids that clients know them by. */
-  readonly questions: readonly Question[]
+  readonly questions: readonly AdkInterrupt[]
   /** Calls whose results clients are to give. */
   readonly callIds: readonly string[]
 }
@@ -29,12 +29,12 @@ export function openEnds(events: readonly Event[]): OpenEnds {
   }
 }
 
-function questionsIn(event: Event, answered: ReadonlySet<string>): readonly Question[] {
+function questionsIn(event: Event, answered: ReadonlySet<string>): readonly AdkInterrupt[] {
   const requests = getUserInputRequests(event).filter(({ interruptId }) => !answered.has(interruptId))
   const runId = markOf(event).runId ?? event.invocationId
-  return questionsOf(
+  return toInterrupts(
     requests.map((request) => ({ request, event, subagentRunId: undefined })),
-    { runId },
+    runId,
   )
 }
 

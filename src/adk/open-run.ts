@@ -1,9 +1,9 @@
 import { isWorkflow, type Event, type Runner } from '@google/adk'
 import type { RunContext } from '../agents/index.js'
 import type { AgentEvent } from '../protocol/index.js'
-import { responseTo } from './ask/answers.js'
+import { toResponsePart } from './interrupts/answers.js'
 import { iterationsAt, namedMessages } from './call-place.js'
-import type { AdkFrame } from './frame.js'
+import type { AdkFrame } from './interrupts/to-interrupts.js'
 import { markOf, type Mark } from './mark.js'
 import { planSession } from './session/plan-session.js'
 import { openRunSession, type RunSession } from './session/run-session.js'
@@ -45,7 +45,7 @@ export async function openRun(setup: AdkSetup, ctx: RunContext, frame: AdkFrame 
   const answers = (events: readonly Event[]) =>
     (frame?.interrupts ?? []).map((question) => {
       const answer = frame?.answers[question.interrupt.id] ?? { status: 'cancelled' }
-      return responseTo(question, answer, [...events, ...(frame?.events ?? [])])
+      return toResponsePart(question, answer, [...events, ...(frame?.events ?? [])])
     })
   const session: RunSession = await openRunSession({
     service,

@@ -10,9 +10,8 @@ import {
 import { isRecord } from '../core/is-record.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { adkError } from './retry/failures.js'
-import { questionsOf } from './ask/questions.js'
+import { toInterrupts, type AdkFrame } from './interrupts/to-interrupts.js'
 import { withPlace, type CallPlace } from './call-place.js'
-import type { AdkFrame } from './frame.js'
 import { markedMetadata } from './mark.js'
 import { openRun, stateEvent, type Work } from './open-run.js'
 import { partsOf } from './session/event-facts.js'
@@ -109,7 +108,7 @@ async function* end(work: Work): AsyncGenerator<AgentEvent, Control> {
   const { ctx, frame, session, tree, translator } = work
   yield* await lostResults(work)
   yield* translator.finish()
-  const questions = questionsOf(translator.requests, ctx)
+  const questions = toInterrupts(translator.requests, ctx.runId)
   // Also what led to an earlier question: a workflow knows by it which of its nodes are done.
   const leave = (): AdkFrame => ({
     interrupts: questions,

@@ -9,26 +9,27 @@ import {
   type LlmAgent,
   type Workflow,
 } from '@google/adk'
+import { workerNode } from './agent-internals.js'
 
-/** All agents of a tree, and who is who. */
+/** All agents of a tree by name. */
 export interface AgentIndex {
   readonly names: ReadonlySet<string>
-  /** Those with an output schema. */
+  /** Agents with an output schema. */
   readonly structured: ReadonlySet<string>
-  /** The agents that write under a name: those that have it, and those with a node of that name behind a tool. */
+  /** The agents that write events under a name: those with the name, and those with a node of that name behind a tool. */
   readonly writing: (author: string) => readonly BaseAgent[]
 }
 
-/** Walks sub-agents, the graphs of workflows and the nodes behind tools. What is behind an AgentTool is not seen. */
+/** Walks sub-agents, the graphs of workflows and the nodes behind tools, but not the agents behind an AgentTool. */
 export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
   const names = new Set<string>()
   const structured = new Set<string>()
   const writers = new Map<string, Set<BaseAgent>>()
-  const seen = new Set<BaseNode>()
+  const visited = new Set<BaseNode>()
 
   const visit = (node: BaseNode, owner?: BaseAgent): void => {
-    if (seen.has(node)) return
-    seen.add(node)
+    if (visited.has(node)) return
+    visited.add(node)
     const writer = owner ?? (isBaseAgent(node) ? node : undefined)
     if (writer) writers.set(node.name, (writers.get(node.name) ?? new Set()).add(writer))
     if (isBaseAgent(node)) {
@@ -37,7 +38,7 @@ export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
     }
     if (isLlmAgent(node)) {
       if (node.outputSchema !== undefined) structured.add(node.name)
-      for (const tool of nodesBehindTools(node)) visit(tool, owner ?? node)
+      for (const behind of nodesBehindTools(node)) visit(behind, owner ?? node)
     }
     for (const inner of nodesInside(node)) visit(inner, owner)
   }
@@ -45,15 +46,10 @@ export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
   return { names, structured, writing: (author) => [...(writers.get(author) ?? [])] }
 }
 
-/** The nodes a workflow or a worker runs by itself. */
+/** The nodes that a workflow or a worker runs by itself. */
 function nodesInside(node: BaseNode): readonly BaseNode[] {
   if (isWorkflow(node)) return node.graph?.nodes ?? []
   return node instanceof ParallelWorker ? [workerNode(node)] : []
-}
-
-/** The node a worker runs for each item. ADK does not declare the field, but nothing else knows it. */
-export function workerNode(worker: ParallelWorker): BaseNode {
-  return (worker as unknown as { readonly inner: BaseNode }).inner
 }
 
 function nodesBehindTools({ tools }: LlmAgent): readonly BaseNode[] {
@@ -61,4 +57,56 @@ function nodesBehindTools({ tools }: LlmAgent): readonly BaseNode[] {
     if (tool instanceof NodeTool) return [tool.node]
     return tool instanceof BaseNode ? [tool] : []
   })
+}
+
+/** Where a run resumes in a tree. Takes the user's agents, not their shells. */
+export interface ResumePosition {
+  /** Whether the run resumes at all, rather than begin. */
+  readonly isResumed: boolean
+  /** Whether this agent was waiting and resumes. */
+  readonly resumes: (agent: BaseAgent) => boolean
+  /** Whether this agent, or one below it, was waiting and resumes. */
+  readonly leadsToResumed: (agent: BaseAgent) => boolean
+  /** Whether this agent, or one below it, waits and gets no answer in this run. */
+  readonly leadsToWaiting: (agent: BaseAgent) => boolean
+  /** To be called when an agent begins. Returns whether it resumes: true at most once, later it starts anew. */
+  readonly enter: (agent: BaseAgent) => boolean
+}
+
+export interface ResumeOptions {
+  /** Agents that resume: their calls are answered in this run. Empty: the run begins at the start. */
+  readonly resumeAt: readonly string[]
+  /** Agents that wait too and get no answer in this run. The agents after them do not run. */
+  readonly waitingAt?: readonly string[]
+}
+
+export function createResumePosition(
+  index: AgentIndex,
+  { resumeAt, waitingAt = [] }: ResumeOptions,
+): ResumePosition {
+  const resumed = new Set(resumeAt.flatMap(index.writing))
+  const path = withAncestors(resumed)
+  const waiting = withAncestors(waitingAt.flatMap(index.writing))
+  const ahead = new Set(path)
+  return {
+    isResumed: resumed.size > 0,
+    resumes: (agent) => resumed.has(agent),
+    leadsToResumed: (agent) => path.has(agent),
+    leadsToWaiting: (agent) => waiting.has(agent),
+    enter(agent) {
+      const isAhead = ahead.has(agent)
+      // Its ancestors count as entered too: a run may begin below them and reach them by a transfer.
+      for (const entered of ancestry(agent)) ahead.delete(entered)
+      return isAhead
+    },
+  }
+}
+
+function withAncestors(agents: Iterable<BaseAgent>): ReadonlySet<BaseAgent> {
+  return new Set(Array.from(agents, (agent) => [...ancestry(agent)]).flat())
+}
+
+/** An agent and all above it. */
+export function* ancestry(agent: BaseAgent): Iterable<BaseAgent> {
+  for (let current: BaseAgent | undefined = agent; current; current = current.parentAgent) yield current
 }

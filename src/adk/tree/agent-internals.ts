@@ -5,11 +5,13 @@ import {
   ParallelAgent,
   RoutedAgent,
   SequentialAgent,
+  type BaseNode,
   type Event,
   type InvocationContext,
+  type ParallelWorker,
 } from '@google/adk'
 
-/** Steps of ADK's agents that shells take part in. ADK does not declare them for others. */
+/** Members of ADK's agents that shells use. ADK does not declare them as public. */
 export interface AgentInternals {
   readonly runAsyncImpl: RunSteps
   /** Of an LlmAgent: one request to the model and the calls in its answer. */
@@ -20,13 +22,18 @@ export interface AgentInternals {
 
 type RunSteps = (this: BaseAgent, context: InvocationContext) => AsyncGenerator<Event, void, void>
 
-/** The same agent, with what it does not declare. */
+/** The same agent, typed with its internals. */
 export function internalsOf(agent: BaseAgent): AgentInternals {
   return agent as unknown as AgentInternals
 }
 
-/* eslint-disable @typescript-eslint/no-deprecated -- three of them are on their way out, and in use */
-const kinds = {
+/** The node that a worker runs for each item. ADK does not declare the field. */
+export function workerNode(worker: ParallelWorker): BaseNode {
+  return (worker as unknown as { readonly inner: BaseNode }).inner
+}
+
+/* eslint-disable @typescript-eslint/no-deprecated -- ADK deprecates three of them, and people use them */
+const agentClasses = {
   llm: LlmAgent,
   sequential: SequentialAgent,
   loop: LoopAgent,
@@ -35,20 +42,20 @@ const kinds = {
 }
 /* eslint-enable @typescript-eslint/no-deprecated */
 
-export type AgentKind = keyof typeof kinds
+export type AgentKind = keyof typeof agentClasses
 
-/** What kind of agent this is. Undefined for one that runs in a way of its own, also if its class extends another. */
-export function kindOf(agent: BaseAgent): AgentKind | undefined {
-  const names = Object.keys(kinds) as AgentKind[]
+/** Undefined for an agent with a `runAsyncImpl` of its own, also if its class extends one of ADK's. */
+export function agentKind(agent: BaseAgent): AgentKind | undefined {
+  const names = Object.keys(agentClasses) as AgentKind[]
   const { runAsyncImpl } = internalsOf(agent)
-  return names.find((name) => internalsOf(kinds[name].prototype).runAsyncImpl === runAsyncImpl)
+  return names.find((name) => internalsOf(agentClasses[name].prototype).runAsyncImpl === runAsyncImpl)
 }
 
 const usesPrivateNames = /#[\w$]|__private|__classPrivateField/
 
 /**
- * Members of the user's own classes that may use private fields: those exist on the agent and not on its shell, so
- * these members have to work on the agent itself. Goes by the text of the classes; none too many does no harm.
+ * Members of the user's own classes that may use private fields, bound to the agent: its shell does not have those
+ * fields. The text of the classes decides; binding a member too many does no harm.
  */
 export function privateMembers(agent: BaseAgent): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {}
@@ -61,10 +68,11 @@ export function privateMembers(agent: BaseAgent): PropertyDescriptorMap {
   return members
 }
 
+/** The prototypes of the user's own classes. */
 function ownPrototypes(agent: BaseAgent): readonly object[] {
   const known = new Set<unknown>([
     BaseAgent.prototype,
-    ...Object.values(kinds).map(({ prototype }) => prototype),
+    ...Object.values(agentClasses).map(({ prototype }) => prototype),
   ])
   const found: object[] = []
   let prototype: unknown = Object.getPrototypeOf(agent)

@@ -1,92 +1,113 @@
 import type { BaseAgent, Event, InvocationContext } from '@google/adk'
 import { merge } from '../../core/merge.js'
+import type { ResumePosition } from './agent-index.js'
 import { internalsOf } from './agent-internals.js'
-import { createOpenCalls, type OpenCalls } from './open-calls.js'
-import type { Position } from './position.js'
 
-/** What shells know of their tree. */
-export interface Tree {
-  readonly position: Position
-  /** How often loops have gone round, those that are not done. */
+/** What all shells of a tree share. */
+export interface ShellTree {
+  readonly position: ResumePosition
+  /** Completed rounds of the loops that are not done. */
   readonly iterations: Map<string, number>
   readonly shellOf: (agent: BaseAgent) => BaseAgent
 }
 
-type Run = (agent: BaseAgent, context: InvocationContext, tree: Tree) => AsyncGenerator<Event, void>
+type RunComposite = (
+  agent: BaseAgent,
+  context: InvocationContext,
+  tree: ShellTree,
+) => AsyncGenerator<Event, void>
 
-/** One after the other, until one pauses. Goes on with the one that had paused: those before it are done. */
-export const runSequence: Run = async function* (agent, context, tree) {
-  const goesOn = tree.position.enter(agent)
-  for (const child of agent.subAgents.slice(goesOn ? resumedChild(agent, tree) : 0)) {
+/** Runs one child after the other until one waits. Resumes with the child that waited: those before it are done. */
+export const runSequence: RunComposite = async function* (agent, context, tree) {
+  const isResumed = tree.position.enter(agent)
+  for (const child of agent.subAgents.slice(isResumed ? resumedChild(agent, tree) : 0)) {
     if (context.abortSignal?.aborted) return
     if (yield* runChild(child, context, tree)) return
   }
 }
 
-/** Round after round, as ADK's: an escalation ends it after the agent it came from. */
-export const runLoop: Run = async function* (agent, context, tree) {
+/** Runs round after round. As in ADK, an escalation ends the loop after the agent it came from. */
+export const runLoop: RunComposite = async function* (agent, context, tree) {
   const { name, subAgents } = agent
-  const goesOn = tree.position.enter(agent)
-  let first = goesOn ? resumedChild(agent, tree) : 0
-  let round = goesOn ? (tree.iterations.get(name) ?? 0) : 0
+  const isResumed = tree.position.enter(agent)
+  let first = isResumed ? resumedChild(agent, tree) : 0
+  let round = isResumed ? (tree.iterations.get(name) ?? 0) : 0
   for (; round < internalsOf(agent).maxIterations; round++) {
     tree.iterations.set(name, round)
     for (const child of subAgents.slice(first)) {
-      const calls = createOpenCalls()
+      const calls = new PendingCalls()
       if (yield* runChild(child, context, { ...tree, calls })) return
       if (context.abortSignal?.aborted) return
-      if (calls.hasEscalated()) return void tree.iterations.delete(name)
+      if (calls.hasEscalated) return void tree.iterations.delete(name)
     }
     first = 0
   }
   tree.iterations.delete(name)
 }
 
-/** All at once, each to its own end or pause. When the run goes on, only those that had paused and are answered. */
-export const runParallel: Run = async function* (agent, context, tree) {
+/** Runs all children at once, each until it ends or waits. Resumes only those that waited and are answered. */
+export const runParallel: RunComposite = async function* (agent, context, tree) {
   const { enter, leadsToResumed, leadsToWaiting } = tree.position
-  const lanes = enter(agent) ? agent.subAgents.filter(leadsToResumed) : agent.subAgents
-  const calls = createOpenCalls()
-  const starts = lanes.map((child) => (signal: AbortSignal) => {
+  const children = enter(agent) ? agent.subAgents.filter(leadsToResumed) : agent.subAgents
+  const calls = new PendingCalls()
+  const starts = children.map((child) => (signal: AbortSignal) => {
     const abortSignal = AbortSignal.any(context.abortSignal ? [context.abortSignal, signal] : [signal])
     const branch = [context.branch, agent.name, child.name].filter(Boolean).join('.')
     return tree.shellOf(child).runAsync(context.clone({ branch, abortSignal }))
   })
-  // What a lane throws after the merge has ended: the run has an error or has been left already.
+  // Errors after the end of the merge do not count: the run has an error already, or nobody reads it.
   for await (const { value } of merge(starts, { onStrayError: () => undefined })) {
     if (context.abortSignal?.aborted) return
-    calls.note(value)
+    calls.record(value)
     yield value
   }
-  if (calls.isPaused() || leadsToWaiting(agent)) context.endInvocation = true
+  if (calls.isWaiting || leadsToWaiting(agent)) context.endInvocation = true
 }
 
-/** Straight to the one below that had paused. */
-export const runResumedChild: Run = async function* (agent, context, tree) {
+/** Goes straight to the child that waited. */
+export const runResumedChild: RunComposite = async function* (agent, context, tree) {
   const child = agent.subAgents[resumedChild(agent, tree)]
   if (child) yield* runChild(child, context, tree)
 }
 
-/** Runs a sub-agent. Whether it has paused: then its parent is at its end too, without its last callback. */
+/** Runs a sub-agent. Returns whether it waits: then its parent ends too, without its last callback. */
 async function* runChild(
   child: BaseAgent,
   context: InvocationContext,
-  { shellOf, position, calls = createOpenCalls() }: Tree & { readonly calls?: OpenCalls },
+  { shellOf, position, calls = new PendingCalls() }: ShellTree & { readonly calls?: PendingCalls },
 ): AsyncGenerator<Event, boolean> {
-  yield* noting(shellOf(child).runAsync(context), calls)
-  const isPaused = calls.isPaused() || position.leadsToWaiting(child)
-  if (isPaused) context.endInvocation = true
-  return isPaused
-}
-
-/** The same events; the calls in them are noted before they are passed on. */
-async function* noting(events: AsyncIterable<Event>, calls: OpenCalls): AsyncGenerator<Event, void> {
-  for await (const event of events) {
-    calls.note(event)
+  for await (const event of shellOf(child).runAsync(context)) {
+    calls.record(event)
     yield event
   }
+  const isWaiting = calls.isWaiting || position.leadsToWaiting(child)
+  if (isWaiting) context.endInvocation = true
+  return isWaiting
 }
 
-function resumedChild(agent: BaseAgent, { position }: Tree): number {
+function resumedChild(agent: BaseAgent, { position }: ShellTree): number {
   return Math.max(0, agent.subAgents.findIndex(position.leadsToResumed))
+}
+
+/**
+ * The long-running calls in a stream of events that have no result in it. While there is one, the agent that made it
+ * waits. A long-running tool that returns at once, with a ticket for example, does not make it wait.
+ */
+export class PendingCalls {
+  /** Whether an event asked for the end of the loop. */
+  hasEscalated = false
+  readonly #ids = new Set<string>()
+
+  get isWaiting(): boolean {
+    return this.#ids.size > 0
+  }
+
+  record({ longRunningToolIds, content, actions }: Event): void {
+    this.hasEscalated ||= actions.escalate === true
+    // Absent in events that were not made with ADK's `createEvent`.
+    for (const id of (longRunningToolIds as readonly string[] | undefined) ?? []) this.#ids.add(id)
+    for (const { functionResponse } of content?.parts ?? []) {
+      if (functionResponse?.id !== undefined) this.#ids.delete(functionResponse.id)
+    }
+  }
 }

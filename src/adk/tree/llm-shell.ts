@@ -4,77 +4,138 @@ import {
   isBaseToolset,
   type BaseAgent,
   type BaseTool,
+  type BaseToolset,
   type Event,
   type InvocationContext,
   type LlmAgent,
   type ReadonlyContext,
 } from '@google/adk'
-import { confirmedTools } from '../ask/asked-tools.js'
-import { internalsOf } from './agent-internals.js'
-import { processorsOf } from './content-processor.js'
-import { createOpenCalls, type OpenCalls } from './open-calls.js'
+import { adkField, requestNames } from '../interrupts/request-calls.js'
 import { overlay } from '../overlay.js'
-import type { ToolsetLeases } from './toolsets.js'
+import { internalsOf } from './agent-internals.js'
+import { PendingCalls } from './composites.js'
+import { modelViewProcessors } from './model-view.js'
 
-/** How tools of an agent are stood for. */
-export interface ToolOptions {
+export interface LlmShellOptions {
   readonly toolsets: ToolsetLeases
-  /** What stands for the agent behind an AgentTool. */
+  /** The shell for the agent behind an AgentTool. */
   readonly behindTool: (agent: BaseAgent) => BaseAgent
 }
 
-/** What the shell of an LlmAgent has of its own: how it ends when a call is left open, and its tools. */
-export function llmMembers(agent: LlmAgent, shell: BaseAgent, options: ToolOptions): Record<string, unknown> {
+/** Members for the shell of an LlmAgent: it ends when a call is left pending, and has shells for its tools. */
+export function llmShellMembers(
+  agent: LlmAgent,
+  shell: BaseAgent,
+  options: LlmShellOptions,
+): Record<string, unknown> {
   const { runAsyncImpl, runOneStepAsync } = internalsOf(shell)
-  const callsIn = new WeakMap<InvocationContext, OpenCalls>()
+  const pendingIn = new WeakMap<InvocationContext, PendingCalls>()
   return {
     async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void> {
-      const calls = createOpenCalls()
-      callsIn.set(context, calls)
-      // Here and not in a stage of its own: every piece of every text comes this way.
+      const calls = new PendingCalls()
+      pendingIn.set(context, calls)
+      // Not in a stage of its own: every delta passes here.
       for await (const event of runAsyncImpl.call(shell, context)) {
-        if (!event.partial) calls.note(event)
+        if (!event.partial) calls.record(event)
         yield event
       }
-      if (calls.isPaused()) context.endInvocation = true
+      if (calls.isWaiting) context.endInvocation = true
     },
-    // ADK goes on to the next request when something follows the call: a count of tokens, or the end of a transfer.
+    // ADK makes the next request when something follows the call: a token count, or the end of a transfer.
     runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
-      return callsIn.get(context)?.isPaused() ? noSteps() : runOneStepAsync.call(shell, context)
+      return pendingIn.get(context)?.isWaiting ? noSteps() : runOneStepAsync.call(shell, context)
     },
-    // Not for requests: from here ADK takes the tools that it runs again after an answer.
+    // Requests do not use these. ADK takes the tools from here that it runs again after an answer.
     async canonicalTools(context?: ReadonlyContext): Promise<BaseTool[]> {
       const tools = await agent.canonicalTools.call(shell, context)
       const confirmed = confirmedTools(context?.invocationContext.session.events ?? [], agent.name)
-      return tools.map((tool) => (confirmed.has(tool.name) ? confirmable(tool) : tool))
+      return tools.map((tool) => (confirmed.has(tool.name) ? withConfirmation(tool) : tool))
     },
-    tools: agent.tools.map((tool) => toolFor(tool, options)),
-    requestProcessors: processorsOf(agent),
+    tools: agent.tools.map((tool) => toolShell(tool, options)),
+    requestProcessors: modelViewProcessors(agent),
     includeContents: agent.includeContents,
     codeExecutor: agent.codeExecutor,
   }
 }
 
-/** A stream of nothing. */
 // eslint-disable-next-line @typescript-eslint/require-await -- there is nothing to wait for
 async function* noSteps(): AsyncGenerator<Event, void> {
   yield* []
 }
 
-/** A tool that stands by the question that its own code has asked. */
-function confirmable(tool: BaseTool): BaseTool {
-  // One that says so itself is known to ADK.
+/**
+ * The tools whose own code asked for a confirmation that the user's last event gives. ADK does not remember that they
+ * asked, and then rejects the answer: `IntentMismatchError: confirmation_not_required`.
+ */
+function confirmedTools(events: readonly Event[], agentName: string): ReadonlySet<string> {
+  const last = events.findLast(({ author }) => author === 'user')
+  const answered = new Set(
+    last?.content?.parts?.flatMap(({ functionResponse }) => functionResponse?.id ?? []),
+  )
+  const names = new Set<string>()
+  for (const { author, content, actions } of events) {
+    if (author !== agentName) continue
+    for (const { functionCall } of content?.parts ?? []) {
+      if (functionCall?.name !== requestNames.confirmation || !answered.has(functionCall.id ?? '')) continue
+      const original = adkField(functionCall.args, 'originalFunctionCall')
+      const id = adkField(original, 'id')
+      const name = adkField(original, 'name')
+      // ADK's own entry proves the request. A call alone proves nothing.
+      if (typeof id === 'string' && typeof name === 'string' && id in actions.requestedToolConfirmations)
+        names.add(name)
+    }
+  }
+  return names
+}
+
+/** A tool that says to ADK that it requires the confirmation its code asked for. */
+function withConfirmation(tool: BaseTool): BaseTool {
+  // ADK knows tools with this option itself.
   if (Reflect.get(tool, 'requireConfirmation')) return tool
   return overlay(tool, { checkRequireConfirmation: () => Promise.resolve(true) })
 }
 
-type Tool = LlmAgent['tools'][number]
+type AgentToolUnion = LlmAgent['tools'][number]
 
-function toolFor(tool: Tool, { toolsets, behindTool }: ToolOptions): Tool {
+function toolShell(tool: AgentToolUnion, { toolsets, behindTool }: LlmShellOptions): AgentToolUnion {
   if (isBaseToolset(tool)) return toolsets.take(tool)
-  // Its agent has a Runner of its own, which closes toolsets like every other.
+  // The agent behind an AgentTool has a Runner of its own, which closes toolsets like every other.
   if (!(tool instanceof AgentTool) || tool.runAsync !== AgentTool.prototype.runAsync) return tool
   const { agent } = tool as unknown as { readonly agent: unknown }
   if (!isBaseAgent(agent)) return tool
   return Object.create(tool, { agent: { get: () => behindTool(agent) } }) as AgentTool
+}
+
+/** Number of runs that use a toolset, over all trees of the process. */
+const toolsetUses = new WeakMap<BaseToolset, number>()
+
+/**
+ * The toolsets that one run uses. ADK closes all toolsets of a tree after each run, even while other runs use them. Here
+ * the last run closes them.
+ */
+export class ToolsetLeases {
+  readonly #shields = new Map<BaseToolset, BaseToolset>()
+
+  /** The same toolset, except that its `close` does nothing. */
+  take(toolset: BaseToolset): BaseToolset {
+    const known = this.#shields.get(toolset)
+    if (known) return known
+    toolsetUses.set(toolset, (toolsetUses.get(toolset) ?? 0) + 1)
+    const shield = overlay(toolset, { close: () => Promise.resolve() })
+    this.#shields.set(toolset, shield)
+    return shield
+  }
+
+  /** Closes the toolsets that no other run uses. Ignores their errors: the run is over. */
+  async release(): Promise<void> {
+    const toolsets = [...this.#shields.keys()]
+    this.#shields.clear()
+    await Promise.allSettled(
+      toolsets.map(async (toolset) => {
+        const uses = (toolsetUses.get(toolset) ?? 1) - 1
+        toolsetUses.set(toolset, uses)
+        if (uses === 0) await toolset.close()
+      }),
+    )
+  }
 }

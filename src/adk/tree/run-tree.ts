@@ -1,57 +1,56 @@
 import { isBaseAgent, isLlmAgent, type BaseAgent, type Workflow } from '@google/adk'
-import { kindOf } from './agent-internals.js'
-import { indexAgents } from './agent-index.js'
-import type { Tree } from './composites.js'
-import { ancestry, createPosition, type Position } from './position.js'
-import { createShell, placeShell, type ShellOptions } from './shells.js'
-import { createToolsetLeases } from './toolsets.js'
-import { workflowShell } from './workflow-shell.js'
+import {
+  ancestry,
+  createResumePosition,
+  indexAgents,
+  type ResumeOptions,
+  type ResumePosition,
+} from './agent-index.js'
+import { agentKind } from './agent-internals.js'
+import type { ShellTree } from './composites.js'
+import { ToolsetLeases } from './llm-shell.js'
+import { createShell, linkShell, workflowShell, type ShellOptions } from './shells.js'
 
-/** Where a run goes on. */
-export interface RunTreeOptions {
-  /** Agents that go on: their calls are answered in this run. Empty: from the beginning. */
-  readonly resumeAt: readonly string[]
-  /** Agents that have paused too and get no answer in this run. What comes after them waits. */
-  readonly waitingAt?: readonly string[]
-  /** How often each loop had gone round when the run paused, by the loop's name. */
+export interface RunTreeOptions extends ResumeOptions {
+  /** Completed rounds of each loop when the run stopped, by the loop's name. */
   readonly iterations?: Readonly<Record<string, number>>
 }
 
 /** Shells in front of the user's agents, for one run. The agents themselves are not touched. */
 export interface RunTree<Root extends BaseAgent | Workflow = BaseAgent | Workflow> {
-  /** To give to the Runner in place of the root. */
+  /** For the Runner, in place of the root. */
   readonly root: Root
   readonly agentNames: ReadonlySet<string>
   /** Agents with an output schema. */
   readonly structured: ReadonlySet<string>
   /**
-   * Whether the tree stops by itself once this agent has paused: it and all above it are of kinds we know. If not, the
-   * run has to break off the stream.
+   * Whether the tree stops by itself once this agent waits: it and all above it are of kinds we know. If not, the run
+   * has to break off the stream.
    */
   readonly stopsItself: (author: string) => boolean
-  /** How often the loops have gone round that are not done: for the run that goes on. */
+  /** Completed rounds of the loops that are not done, for the run that resumes. */
   readonly iterations: () => Readonly<Record<string, number>>
-  /** Gives back the toolsets. To be called when the run is over. Does not fail. */
+  /** Releases the toolsets. To be called when the run is over. Does not fail. */
   readonly close: () => Promise<void>
 }
 
-/** Makes the tree of one run. Several at the same time, of the same agents, know nothing of each other. */
+/** Makes the tree of one run. Trees of the same agents know nothing of each other. */
 export function createRunTree<Root extends BaseAgent | Workflow>(
   root: Root,
   options: RunTreeOptions,
 ): RunTree<Root> {
-  // Above the agent that is given there may be others: transfers lead to them.
+  // The given agent may have parents: transfers lead to them.
   const top = isBaseAgent(root) ? root.rootAgent : root
   const index = indexAgents(top)
-  const position = createPosition(index, options)
+  const position = createResumePosition(index, options)
   const iterations = new Map(Object.entries(options.iterations ?? {}))
-  const toolsets = createToolsetLeases()
-  const behindTools = new Map<BaseAgent, RunTree>()
+  const toolsets = new ToolsetLeases()
+  const treesBehindTools = new Map<BaseAgent, RunTree>()
   const shellOf = createShells({ position, iterations, root }, { toolsets, behindTool })
 
   function behindTool(agent: BaseAgent): BaseAgent {
-    const tree = behindTools.get(agent) ?? createRunTree(agent, { resumeAt: [] })
-    behindTools.set(agent, tree)
+    const tree = treesBehindTools.get(agent) ?? createRunTree(agent, { resumeAt: [] })
+    treesBehindTools.set(agent, tree)
     return tree.root as BaseAgent
   }
   return {
@@ -60,45 +59,49 @@ export function createRunTree<Root extends BaseAgent | Workflow>(
     structured: index.structured,
     stopsItself(author) {
       const writers = index.writing(author)
-      // What is not in a graph is run by a function of the workflow: ADK stops that one.
+      // A function of the workflow runs agents that are in no graph: ADK stops it.
       if (writers.length === 0) return !isBaseAgent(root)
-      return writers.every((agent) => [...ancestry(agent)].every((above) => kindOf(above) !== undefined))
+      return writers.every((agent) => [...ancestry(agent)].every((above) => agentKind(above) !== undefined))
     },
     iterations: () => Object.fromEntries(iterations),
     async close() {
-      await Promise.all([toolsets.giveBack(), ...Array.from(behindTools.values(), (tree) => tree.close())])
+      const trees = [...treesBehindTools.values()]
+      await Promise.all([toolsets.release(), ...trees.map((tree) => tree.close())])
     },
   }
 }
 
-interface ShellsFor extends Omit<Tree, 'shellOf'> {
+interface ShellsOptions extends Omit<ShellTree, 'shellOf'> {
   readonly root: BaseAgent | Workflow
 }
 
-function createShells({ root, ...parts }: ShellsFor, options: Omit<ShellOptions, 'start'>): Tree['shellOf'] {
+function createShells(
+  { root, ...parts }: ShellsOptions,
+  options: Omit<ShellOptions, 'start'>,
+): ShellTree['shellOf'] {
   const shells = new Map<BaseAgent, BaseAgent>()
   const start = isBaseAgent(root)
-    ? createStart(parts.position, { root, shellOf: (agent) => shellOf(agent) })
+    ? startOnce(parts.position, { root, shellOf: (agent) => shellOf(agent) })
     : (shell: BaseAgent) => shell
   const shellOf = (agent: BaseAgent): BaseAgent => {
     const known = shells.get(agent)
     if (known) return known
     const shell = createShell(agent, tree, { ...options, start })
     shells.set(agent, shell)
-    placeShell(shell, agent, tree)
+    linkShell(shell, agent, tree)
     return shell
   }
-  const tree: Tree = { ...parts, shellOf }
+  const tree: ShellTree = { ...parts, shellOf }
   return shellOf
 }
 
 /**
- * The Runner begins with the agent it thinks has spoken last. When the run goes on, that is right only for one that
- * leads to an agent that had paused, with nothing but LlmAgents above: all others have more to do after it.
+ * The Runner begins with the agent that it takes for the last speaker. For a run that resumes, this is right only if the
+ * agent leads to a resumed one and has only LlmAgents above it: any other parent has more to do after it.
  */
-function createStart(
-  { isResumed, leadsToResumed }: Position,
-  { root, shellOf }: { readonly root: BaseAgent; readonly shellOf: Tree['shellOf'] },
+function startOnce(
+  { isResumed, leadsToResumed }: ResumePosition,
+  { root, shellOf }: { readonly root: BaseAgent; readonly shellOf: ShellTree['shellOf'] },
 ): ShellOptions['start'] {
   let hasBegun = !isResumed
   return (shell, agent) => {

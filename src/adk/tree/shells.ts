@@ -1,55 +1,67 @@
-import { isLlmAgent, type BaseAgent, type Event, type InvocationContext } from '@google/adk'
-import { internalsOf, kindOf, privateMembers } from './agent-internals.js'
-import { runLoop, runParallel, runResumedChild, runSequence, type Tree } from './composites.js'
-import { llmMembers, type ToolOptions } from './llm-shell.js'
+import {
+  isBaseAgent,
+  isLlmAgent,
+  isWorkflow,
+  ParallelWorker,
+  type BaseAgent,
+  type BaseNode,
+  type Event,
+  type InvocationContext,
+  type Workflow,
+} from '@google/adk'
+import { agentKind, internalsOf, privateMembers, workerNode } from './agent-internals.js'
+import { runLoop, runParallel, runResumedChild, runSequence, type ShellTree } from './composites.js'
+import { llmShellMembers, type LlmShellOptions } from './llm-shell.js'
 
 type RunImpl = (context: InvocationContext) => AsyncGenerator<Event, void>
 
-export interface ShellOptions extends ToolOptions {
-  /** Where a run begins that was sent to this shell first. */
+export interface ShellOptions extends LlmShellOptions {
+  /** The shell to run when the Runner begins with this one. */
   readonly start: (shell: BaseAgent, agent: BaseAgent) => BaseAgent
 }
 
 /**
- * What stands for an agent in the tree of one run. It inherits all from the agent, and has members of its own for what
- * ADK would write to the agent, for its place in the tree, and for how it pauses and goes on.
+ * The stand-in for an agent in the tree of one run. It inherits everything from the agent, and has members of its own
+ * for what ADK would write to the agent, for its position in the tree, and for how it waits and resumes.
  */
-export function createShell(agent: BaseAgent, tree: Tree, options: ShellOptions): BaseAgent {
-  const bound = privateMembers(agent)
-  const shell = Object.create(agent, bound) as BaseAgent
+export function createShell(agent: BaseAgent, tree: ShellTree, options: ShellOptions): BaseAgent {
+  const shell = Object.create(agent, privateMembers(agent)) as BaseAgent
   const runAsync = (context: InvocationContext) => {
     const start = options.start(shell, agent)
     return start === shell ? agent.runAsync.call(shell, context) : start.runAsync(context)
   }
-  Object.defineProperties(shell, members({ runAsync, ...fieldsOf(agent, tree) }))
-  // Sees to it that a workflow runs the agent again when it goes on, as it does with an LlmAgent.
-  if (kindOf(agent)) Object.defineProperties(shell, members({ rerunOnResume: true }))
-  if (isLlmAgent(agent)) Object.defineProperties(shell, members(llmMembers(agent, shell, options)))
-  const runImpl = runImplOf(agent, shell, tree)
-  if (runImpl) Object.defineProperties(shell, members({ runAsyncImpl: runImpl }))
+  setMembers(shell, { runAsync, ...agentFields(agent, tree) })
+  // A workflow that resumes runs the agent again, as it does with an LlmAgent.
+  if (agentKind(agent)) setMembers(shell, { rerunOnResume: true })
+  if (isLlmAgent(agent)) setMembers(shell, llmShellMembers(agent, shell, options))
+  const runAsyncImpl = runImplOf(agent, shell, tree)
+  if (runAsyncImpl) setMembers(shell, { runAsyncImpl })
   return shell
 }
 
-/** Gives a shell its place: below the shell of its parent, above those of its children. */
-export function placeShell(shell: BaseAgent, agent: BaseAgent, { shellOf }: Tree): void {
+/** Links a shell to the shells of its parent and its children. */
+export function linkShell(shell: BaseAgent, agent: BaseAgent, { shellOf }: ShellTree): void {
   const parentAgent = agent.parentAgent && shellOf(agent.parentAgent)
-  Object.defineProperties(shell, members({ parentAgent, subAgents: agent.subAgents.map(shellOf) }))
+  setMembers(shell, { parentAgent, subAgents: agent.subAgents.map(shellOf) })
 }
 
-function members(values: Record<string, unknown>): PropertyDescriptorMap {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      { value, writable: true, enumerable: true, configurable: true },
-    ]),
+/** Defines members on the shell itself: plain assignment could call a setter of the agent. */
+function setMembers(shell: BaseAgent, values: Record<string, unknown>): void {
+  const descriptors = Object.entries(values).map(
+    ([key, value]) => [key, { value, writable: true, enumerable: true, configurable: true }] as const,
   )
+  Object.defineProperties(shell, Object.fromEntries(descriptors))
 }
 
-function runImplOf(agent: BaseAgent, shell: BaseAgent, tree: Tree): RunImpl | undefined {
+function runImplOf(agent: BaseAgent, shell: BaseAgent, tree: ShellTree): RunImpl | undefined {
   const { runAsyncImpl } = internalsOf(shell)
-  const choosing: RunImpl = (context) =>
-    straightOr(agent, context, { tree, run: () => runAsyncImpl.call(shell, context) })
-  switch (kindOf(agent)) {
+  // An agent that chooses one of its children does not choose again when that one resumes.
+  const choosing: RunImpl = (context) => {
+    const { enter, resumes } = tree.position
+    const isBelow = enter(agent) && !resumes(agent)
+    return isBelow ? runResumedChild(agent, context, tree) : runAsyncImpl.call(shell, context)
+  }
+  switch (agentKind(agent)) {
     case 'sequential':
       return (context) => runSequence(agent, context, tree)
     case 'loop':
@@ -64,19 +76,9 @@ function runImplOf(agent: BaseAgent, shell: BaseAgent, tree: Tree): RunImpl | un
   }
 }
 
-/** An agent that chooses one of those below it does not choose again when that one goes on. */
-function straightOr(
-  agent: BaseAgent,
-  context: InvocationContext,
-  { tree, run }: { tree: Tree; run: RunImpl },
-) {
-  const { enter, resumes } = tree.position
-  return enter(agent) && !resumes(agent) ? runResumedChild(agent, context, tree) : run(context)
-}
-
-/** Fields of the user's own that hold agents of the tree, one or several: they are to lead to the shells too. */
-function fieldsOf(agent: BaseAgent, { shellOf }: Tree): Record<string, unknown> {
-  const kind = kindOf(agent)
+/** Fields of the user's own classes that hold agents of the tree, one or several. They lead to the shells, too. */
+function agentFields(agent: BaseAgent, { shellOf }: ShellTree): Record<string, unknown> {
+  const kind = agentKind(agent)
   if (kind !== undefined && kind !== 'routed') return {}
   const below = new Set<unknown>(agent.subAgents)
   const swap = (value: unknown) => (below.has(value) ? shellOf(value as BaseAgent) : value)
@@ -85,12 +87,45 @@ function fieldsOf(agent: BaseAgent, { shellOf }: Tree): Record<string, unknown> 
     if (key === 'config' || key === 'subAgents') continue
     if (below.has(value)) fields[key] = swap(value)
     else if (Array.isArray(value) && value.some((entry) => below.has(entry))) fields[key] = value.map(swap)
-    else if (isPlain(value) && Object.values(value).some((entry) => below.has(entry)))
+    else if (isPlainObject(value) && Object.values(value).some((entry) => below.has(entry)))
       fields[key] = Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, swap(entry)]))
   }
   return fields
 }
 
-function isPlain(value: unknown): value is Record<string, unknown> {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/**
+ * The stand-in for a workflow in one run: the same graph with shells for its agents, since ADK writes to the agents of a
+ * graph. A workflow that is a function names its agents itself, and stays as it is.
+ */
+export function workflowShell(workflow: Workflow, shellOf: (agent: BaseAgent) => BaseAgent): Workflow {
+  const shells = new Map<BaseNode, BaseNode>()
+  const nodeShell = (node: BaseNode): BaseNode => {
+    const shell = shells.get(node) ?? createNodeShell(node)
+    shells.set(node, shell)
+    return shell
+  }
+  const createNodeShell = (node: BaseNode): BaseNode => {
+    if (isBaseAgent(node)) return shellOf(node)
+    if (isWorkflow(node)) return workflowShell(node, shellOf)
+    if (!(node instanceof ParallelWorker)) return node
+    return Object.create(node, { inner: { value: nodeShell(workerNode(node)) } }) as BaseNode
+  }
+  const { graph } = workflow
+  if (!graph) return workflow
+  const edges = graph.edges.map(
+    (edge) =>
+      Object.create(edge, {
+        fromNode: { value: nodeShell(edge.fromNode) },
+        toNode: { value: nodeShell(edge.toNode) },
+      }) as typeof edge,
+  )
+  const shellGraph: unknown = Object.create(graph, {
+    edges: { value: edges },
+    nodes: { value: graph.nodes.map(nodeShell) },
+  })
+  return Object.create(workflow, { graph: { value: shellGraph } }) as Workflow
 }

@@ -24,8 +24,8 @@ import {
 import { callsTool, says } from '../../../test/support/adk/scripted-llm.js'
 import type { Answer } from '../../agents/index.js'
 import type { Part } from '../adk-types.js'
-import { responseTo } from './answers.js'
-import { questionsOf } from './questions.js'
+import { toResponsePart } from './answers.js'
+import { toInterrupts } from './to-interrupts.js'
 
 const resolved = (payload: unknown): Answer => ({ status: 'resolved', payload })
 const cancelled: Answer = { status: 'cancelled' }
@@ -37,7 +37,7 @@ function interview(root: BaseAgent | Workflow) {
     const requests = events.flatMap((event) =>
       getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: undefined })),
     )
-    return questionsOf(requests, { runId: 'r1' })
+    return toInterrupts(requests, 'r1')
   }
   let questions: ReturnType<typeof questionsIn> = []
   const noted = (turn: Turn) => {
@@ -51,7 +51,7 @@ function interview(root: BaseAgent | Workflow) {
       const history = await talk.history()
       const parts = answers.flatMap((answer, index) => {
         const question = questions[index]
-        return question ? [responseTo(question, answer, history)] : []
+        return question ? [toResponsePart(question, answer, history)] : []
       })
       return noted(
         await talk.turn([...others, ...parts], { resumeAt: questions.map(({ author }) => author) }),

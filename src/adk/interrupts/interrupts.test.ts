@@ -1,9 +1,11 @@
-import { createEvent, getUserInputRequests, type Event } from '@google/adk'
 import { InterruptSchema } from '@ag-ui/core/schemas'
+import { createEvent, getUserInputRequests, type Event } from '@google/adk'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { assertJson } from '../../core/json.js'
-import { questionsOf } from './questions.js'
+import { toResponsePart } from './answers.js'
+import { unwrapAnswer, wrapAnswer } from './request-calls.js'
+import { toInterrupts, type AdkInterrupt } from './to-interrupts.js'
 
 function asking(name: string, args: Record<string, unknown>, id = 'q1'): Event {
   const functionCall = { id, name, args }
@@ -16,7 +18,7 @@ function asking(name: string, args: Record<string, unknown>, id = 'q1'): Event {
 
 function asked(event: Event, runId = 'r1') {
   const requests = getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: 'sub-1' }))
-  const [question] = questionsOf(requests, { runId })
+  const [question] = toInterrupts(requests, runId)
   if (!question) throw new Error('Nothing was asked.')
   return question
 }
@@ -229,3 +231,127 @@ function snake(value: unknown): unknown {
   const names = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [names(key), snake(member)]))
 }
+
+function question(
+  kind: AdkInterrupt['kind'],
+  interrupt: Partial<AdkInterrupt['interrupt']> = {},
+): AdkInterrupt {
+  const functionCallName = `adk_request_${kind}`
+  return {
+    interrupt: { id: 'int-1', reason: '', ...interrupt },
+    kind,
+    functionCallId: 'q1',
+    functionCallName,
+    author: 'a',
+  }
+}
+
+const resolved = (payload: unknown) => ({ status: 'resolved', payload }) as const
+const cancelled = { status: 'cancelled' } as const
+
+describe('the answer to a confirmation', () => {
+  it.each([
+    [resolved({ confirmed: true }), { confirmed: true }],
+    [resolved({ confirmed: true, payload: { tip: 1 } }), { confirmed: true, payload: { tip: 1 } }],
+    [resolved({ approved: true }), { confirmed: true }],
+    [resolved(true), { confirmed: true }],
+    [resolved({ confirmed: false, approved: true }), { confirmed: false }],
+    [resolved({ confirmed: 'true' }), { confirmed: false }],
+    [resolved('yes'), { confirmed: false }],
+    [resolved(null), { confirmed: false }],
+    [cancelled, { confirmed: false }],
+  ])('%j is %j for ADK', (answer, response) => {
+    const functionResponse = { id: 'q1', name: 'adk_request_confirmation', response }
+    expect(toResponsePart(question('confirmation'), answer, [])).toEqual({ functionResponse })
+  })
+})
+
+describe('the answer to an input', () => {
+  it.each([
+    [resolved({ name: 'Ann' }), { name: 'Ann' }],
+    [resolved({ result: 1 }), { result: { result: 1 } }],
+    [resolved('Ann'), { result: 'Ann' }],
+    [resolved('42'), { result: '"42"' }],
+    [resolved([1]), { result: [1] }],
+    [resolved(false), { result: false }],
+    [cancelled, { result: null }],
+  ])('%j is %j for ADK', (answer, response) => {
+    expect(toResponsePart(question('input'), answer, [])).toMatchObject({ functionResponse: { response } })
+  })
+
+  it('that is a text is left to ADK where a schema says what it should be', () => {
+    const asked = question('input', { responseSchema: { type: 'number' } })
+    expect(toResponsePart(asked, resolved('42'), [])).toMatchObject({
+      functionResponse: { response: { result: '42' } },
+    })
+  })
+
+  it.each(['Ann', '42', 'null', '"quoted"', 7, null, { a: 1 }, { result: 'x' }, [1]])(
+    '%j can be read again',
+    (value) => {
+      expect(unwrapAnswer(wrapAnswer(value))).toEqual(value)
+    },
+  )
+})
+
+describe('the answer to a request for credentials', () => {
+  const authScheme = { type: 'oauth2' }
+  const session = (auth_config: unknown) => [
+    createEvent({ content: { parts: [{ functionCall: { id: 't1', name: 'mail', args: {} } }] } }),
+    createEvent({
+      content: {
+        parts: [
+          {
+            functionCall: {
+              id: 'q1',
+              name: 'adk_request_credential',
+              args: { function_call_id: 't1', auth_config },
+            },
+          },
+        ],
+      },
+    }),
+  ]
+  const events = session({ authScheme, credentialKey: 'k' })
+
+  it('takes nothing but what was asked for', () => {
+    const payload = { authCode: 'code', accessToken: 'stolen', clientSecret: 'other', credentialKey: 'else' }
+    const response = {
+      authScheme,
+      credentialKey: 'k',
+      exchangedAuthCredential: { authType: 'oauth2', oauth2: { authCode: 'code' } },
+    }
+    const functionResponse = { id: 'q1', name: 'adk_request_credential', response }
+    expect(toResponsePart(question('credential'), resolved(payload), events)).toEqual({ functionResponse })
+  })
+
+  it.each([
+    [
+      authScheme,
+      'https://me.test/back?code=1',
+      { oauth2: { authResponseUri: 'https://me.test/back?code=1' } },
+    ],
+    [{ type: 'apiKey' }, 'key', { apiKey: 'key' }],
+    [{ type: 'http', scheme: 'basic' }, { username: 'u', password: 'p' }, { http: { scheme: 'basic' } }],
+    [{ type: 'http', scheme: 'bearer' }, 'token', { http: { credentials: { token: 'token' } } }],
+  ])('for %j takes %j', (scheme, payload, exchangedAuthCredential) => {
+    const from = session({ auth_scheme: scheme, credential_key: 'k' })
+    const part = toResponsePart(question('credential'), resolved(payload), from)
+    expect(part).toMatchObject({ functionResponse: { response: { exchangedAuthCredential } } })
+  })
+
+  it('is refused when nothing of use is in it, or when the request is lost', () => {
+    const asked = question('credential')
+    expect(() => toResponsePart(asked, resolved({ accessToken: 'x' }), events)).toThrow(
+      /none of the credentials/,
+    )
+    expect(() => toResponsePart(asked, resolved({ authCode: 'x' }), [])).toThrow(/does not have the request/)
+  })
+
+  it('that is cancelled is an error of the tool that asked', () => {
+    const part = toResponsePart(question('credential', { toolCallId: 't1' }), cancelled, events)
+    expect(part).toMatchObject({
+      functionResponse: { id: 't1', name: 'mail', response: { error: expect.any(String) as string } },
+    })
+  })
+})

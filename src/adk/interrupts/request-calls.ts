@@ -1,0 +1,49 @@
+import { isRecord } from '../../core/is-record.js'
+
+/** ADK's requests to a person are function calls with these names. Spelled out here so that pure code needs no ADK. */
+export const requestNames = {
+  confirmation: 'adk_request_confirmation',
+  input: 'adk_request_input',
+  credential: 'adk_request_credential',
+} as const
+
+/** Whether a function call is a request to a person, or a function response the answer to one. */
+export function isRequestCall(call: { readonly name?: string | undefined } | undefined): boolean {
+  return call?.name?.startsWith('adk_request_') ?? false
+}
+
+/** A member by its name, in camel case or snake case: ADK writes both. */
+export function adkField(value: unknown, name: string): unknown {
+  if (!isRecord(value)) return undefined
+  return value[name] ?? value[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+}
+
+/**
+ * An answer as a function response carries it: an object as it is, any other value as `{ result }`. Without a schema ADK
+ * parses a text as JSON; a text that is JSON is quoted, so that it stays a text.
+ */
+export function wrapAnswer(value: unknown, schema?: unknown): Record<string, unknown> {
+  if (isRecord(value) && !isWrapped(value)) return value
+  if (typeof value !== 'string' || schema !== undefined) return { result: value }
+  return { result: isJsonText(value) ? JSON.stringify(value) : value }
+}
+
+/** Undoes `wrapAnswer`. */
+export function unwrapAnswer(response: unknown): unknown {
+  if (!isWrapped(response)) return response
+  const { result } = response
+  return typeof result === 'string' && isJsonText(result) ? (JSON.parse(result) as unknown) : result
+}
+
+function isWrapped(value: unknown): value is { readonly result: unknown } {
+  return isRecord(value) && 'result' in value && Object.keys(value).length === 1
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
