@@ -14,8 +14,14 @@ export {
   toolErrorMark,
 } from './messages.js'
 export { parseRunInput, type ParsedRunInput, type Peer, type RunInput } from './input/parse-run-input.js'
-export type { RunEnd } from './run-stream/ending.js'
-export { createRunStream, type RunStream, type RunStreamOptions } from './run-stream/run-stream.js'
+export type { CloseOptions, FailOptions, RunEnd } from './run-stream/ending.js'
+export {
+  createRunStream,
+  resumeRunStream,
+  type ResumeRunStreamOptions,
+  type RunStream,
+  type RunStreamOptions,
+} from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'
 export { isRunStateKey, isThreadStateKey } from './state-keys.js'
 export type { DecodedFrame, EventFrame, MalformedFrame } from './wire/decoded-frame.js'

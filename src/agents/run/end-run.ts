@@ -128,7 +128,7 @@ export async function breakOff(run: ActiveRun, error: unknown): Promise<Outcome>
   const isStopped = signal.aborted && isAbortError(error, signal)
   const cause: unknown = isStopped ? signal.reason : error
   if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
-  if (!stream.ended) stream.fail(cause, soFar(run).usage)
+  if (!stream.ended) stream.fail(cause, { usage: soFar(run).usage })
   return { type: 'failed', error: cause, ...(await keptProgress(run, { isStopped })), ...soFar(run) }
 }
 

@@ -7,6 +7,7 @@ import { checkValue } from '../check/check-value.js'
 import { toShape } from '../check/schema-shape.js'
 import { toJson } from './clean.js'
 import { carry, closeAll } from './items.js'
+import { markComplete } from './messages.js'
 import { endLane, isWithin, type LaneEnding } from './lanes.js'
 import { owner, type Lane, type Run } from './run.js'
 
@@ -62,11 +63,42 @@ export function finishRun(run: Run, ids: Ids, end: RunEnd): void {
   }
 }
 
+export interface FailOptions {
+  readonly usage?: readonly TokenUsage[]
+  /** Metadata for the messages and tool calls that are cut off. */
+  readonly mark?: Metadata
+}
+
 /** Closes all that is open and writes RUN_ERROR with what a client may know of the error. */
-export function failRun(run: Run, error: unknown, usage?: readonly TokenUsage[]): void {
+export function failRun(run: Run, error: unknown, { usage, mark }: FailOptions = {}): void {
   const wire = toWireError(error)
+  if (mark) markOpen(run, mark)
   closeRun(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
   run.emit({ type: 'RUN_ERROR', ...wire, ...usageOf(usage) })
+}
+
+export interface CloseOptions {
+  /** Metadata for the messages and tool calls that are cut off. */
+  readonly mark?: Metadata
+  /** Marks complete messages too, except those of subagents that have ended. Default false. */
+  readonly markComplete?: boolean
+  /** The message of the SUBAGENT_ERROR that ends each running subagent. */
+  readonly reason: string
+}
+
+/** Closes all that is open and leaves the run open. Returns the ids of the messages that were cut off. */
+export function closeOpen(run: Run, { mark, markComplete: all = false, reason }: CloseOptions): string[] {
+  const cutOff = [run.root, ...run.openLanes]
+    .flatMap(({ open }) => [...open])
+    .flatMap(({ kind, id }) => (kind === 'text' || kind === 'reasoning' ? [id] : []))
+  if (mark) markOpen(run, mark)
+  if (mark && all) {
+    for (const items of [run.messages.text, run.messages.reasoning, run.renamed])
+      for (const item of items?.values() ?? [])
+        if (item.wasOpen && !cutOff.includes(item.id) && !item.lane.closed) markComplete(run, item, mark)
+  }
+  closeRun(run, () => ({ type: 'SUBAGENT_ERROR', message: reason }))
+  return cutOff
 }
 
 function markOpen(run: Run, metadata: Metadata): void {

@@ -39,6 +39,9 @@ export function close(run: Run, item: Item, extras?: Extras): void {
     case 'call':
       run.emit({ type: 'TOOL_CALL_END', toolCallId: item.id, ...rest })
   }
+  const { encryptedValue } = item
+  item.encryptedValue = undefined
+  if (encryptedValue) run.emit(encryptedValue)
 }
 
 /** Keeps the extras of an event for the next one that is sent of the item: an empty delta, say, is not sent. */

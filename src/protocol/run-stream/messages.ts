@@ -1,3 +1,4 @@
+import type { Metadata } from '@ag-ui/core'
 import type { EventOf } from '../events.js'
 import { claim, renamed } from './claims.js'
 import { carry, close, opened, takeCarried } from './items.js'
@@ -98,6 +99,13 @@ export function writeEmptyReasoning(run: Run, lane: Lane, id: string): string {
   openMessage(run, item, {})
   close(run, item)
   return item.id
+}
+
+/** Opens a complete message once more to add metadata to it. */
+export function markComplete(run: Run, item: MessageItem, metadata: Metadata): void {
+  carry(item, { metadata })
+  openMessage(run, item, {})
+  close(run, item)
 }
 
 type Opening = Partial<Pick<MessageWrite, 'role' | 'name' | 'delta'>>

@@ -1,9 +1,9 @@
-import { PROTOCOL_VERSION, type Message, type TokenUsage } from '@ag-ui/core'
+import { PROTOCOL_VERSION, type Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent, AgUiEvent } from '../events.js'
 import type { Fold } from '../fold/fold.js'
 import { cleanEvent } from './clean.js'
-import { failRun, finishRun, type RunEnd } from './ending.js'
+import { closeOpen, failRun, finishRun, type CloseOptions, type FailOptions, type RunEnd } from './ending.js'
 import { emitDelta } from './messages.js'
 import { route } from './route.js'
 import { RunState } from './run-state.js'
@@ -44,7 +44,44 @@ export interface RunStream {
   /** Ends the run. Throws, with nothing written, when the end itself is invalid: then call `fail`. */
   finish(end: RunEnd): void
   /** Ends the run with RUN_ERROR. Clients learn what the error may show, see `toWireError`. */
-  fail(error: unknown, usage?: readonly TokenUsage[]): void
+  fail(error: unknown, options?: FailOptions): void
+  /**
+   * Closes all that is open, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
+   * of the messages that were cut off.
+   */
+  closeOpen(options: CloseOptions): readonly string[]
+}
+
+export interface ResumeRunStreamOptions extends RunStreamOptions {
+  /** The strict events that the run has emitted so far, as its log has them. They are not emitted again. */
+  readonly events: Iterable<AgUiEvent>
+  /** Called when one of the events cannot be read. It is left out. */
+  readonly onUnreadable: (error: unknown) => void
+}
+
+/** Takes up a run stream that stopped in the middle. Without any events it starts with RUN_STARTED. */
+export function resumeRunStream({ events, onUnreadable, ...options }: ResumeRunStreamOptions): RunStream {
+  const unsent: AgUiEvent[] = []
+  let emit: RunStreamOptions['emit'] = (event) => void unsent.push(event)
+  const stream = createRunStream({ ...options, emit: (event) => emit(event) })
+  for (const event of events) {
+    unsent.length = 0
+    if (event.type === 'RUN_STARTED' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') continue
+    try {
+      stream.write(withoutSuspension(event))
+    } catch (error) {
+      onUnreadable(error)
+    }
+    unsent.length = 0
+  }
+  emit = options.emit
+  for (const event of unsent) emit(event)
+  return stream
+}
+
+/** A live subagent that suspends is ended when the run is. In a log that has happened. */
+function withoutSuspension(event: AgentEvent): AgentEvent {
+  return event.type === 'SUBAGENT_FINISHED' ? { type: event.type, subagentRunId: event.subagentRunId } : event
 }
 
 /** Starts a run stream: RUN_STARTED is emitted before this returns. */
@@ -89,10 +126,15 @@ class StrictStream implements RunStream {
     this.ended = true
   }
 
-  fail(error: unknown, usage?: readonly TokenUsage[]): void {
+  fail(error: unknown, options?: FailOptions): void {
     this.#assertOpen()
-    failRun(this.#run, error, usage)
+    failRun(this.#run, error, options)
     this.ended = true
+  }
+
+  closeOpen(options: CloseOptions): readonly string[] {
+    this.#assertOpen()
+    return closeOpen(this.#run, options)
   }
 
   #assertOpen(): void {

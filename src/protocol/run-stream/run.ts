@@ -35,6 +35,8 @@ interface OpenItem {
   sticky: boolean
   /** What rides on the item's next event. */
   carried?: Extras | undefined
+  /** The newest encrypted value for the open item. It is sent after the item's end. */
+  encryptedValue?: EventOf<'REASONING_ENCRYPTED_VALUE'> | undefined
 }
 
 export interface MessageItem extends OpenItem {

@@ -6,7 +6,7 @@ import { freeMessageId, renamed } from './claims.js'
 import { closeItems } from './items.js'
 import { openLaneOf } from './lanes.js'
 import { writeEmptyReasoning } from './messages.js'
-import { attributed, type MessageItem, type Run } from './run.js'
+import { attributed, type Item, type MessageItem, type Run } from './run.js'
 
 export function writeActivitySnapshot(run: Run, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
   const messageId = activityOf(run, event.messageId)?.id ?? freeMessageId(run, event.messageId)
@@ -36,12 +36,18 @@ export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): 
   run.emit({ ...rest, messageId: activity.id })
 }
 
-/** An encrypted value is for a message or call that exists; reasoning that has nothing else to say gets a message. */
-export function writeEncryptedValue(run: Run, event: EventOf<'REASONING_ENCRYPTED_VALUE'>): void {
+/**
+ * Sends an encrypted value after the end of its message or call. Reasoning that a model only gives encrypted gets an
+ * empty message.
+ */
+export function writeEncryptedValue(run: Run, event: EncryptedValue): void {
   // Untagged, it belongs to whoever owns what it is attached to.
   const { subagentRunId: tag, ...rest } = event
-  const entityId = event.subtype === 'tool-call' ? callId(run, event) : messageId(run, event)
-  if (entityId !== undefined) {
+  const item = event.subtype === 'tool-call' ? run.calls.get(event.entityId) : messageItem(run, event)
+  const entityId = event.subtype === 'tool-call' ? callId(run, event) : messageId(run, event, item)
+  if (item?.isOpen) {
+    item.encryptedValue = { ...rest, entityId: item.id }
+  } else if (entityId !== undefined) {
     run.emit({ ...rest, entityId })
   } else if (event.subtype === 'tool-call') {
     run.report(`REASONING_ENCRYPTED_VALUE: there is no tool call '${event.entityId}'`)
@@ -56,12 +62,19 @@ function callId(run: Run, { entityId }: EncryptedValue): string | undefined {
   return run.fold.list.hasCall(entityId) ? entityId : undefined
 }
 
-/** The id on the wire of the message an encrypted value is for: the tagged lane's, the first claimant's, history's. */
-function messageId(run: Run, { entityId: id, subagentRunId: tag }: EncryptedValue): string | undefined {
+/** The message of this run that an encrypted value is for: the tagged lane's, or the first claimant's. */
+function messageItem(
+  run: Run,
+  { entityId: id, subagentRunId: tag }: EncryptedValue,
+): MessageItem | undefined {
   const lane = tag === undefined ? undefined : run.lanes.get(tag)
   const own = lane && (renamed(run, 'reasoning', { lane, id }) ?? renamed(run, 'text', { lane, id }))
-  const item = own ?? run.messages.reasoning.get(id) ?? run.messages.text.get(id)
-  const message = run.fold.list.get(item?.id ?? id)
+  return own ?? run.messages.reasoning.get(id) ?? run.messages.text.get(id)
+}
+
+/** The id on the wire of the message that an encrypted value is for, of this run or of history. */
+function messageId(run: Run, { entityId }: EncryptedValue, item: Item | undefined): string | undefined {
+  const message = run.fold.list.get(item?.id ?? entityId)
   return message && message.role !== 'activity' ? message.id : undefined
 }
 

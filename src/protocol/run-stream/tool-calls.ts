@@ -16,16 +16,28 @@ export interface CallWrite {
 }
 
 export function writeCall(run: Run, write: CallWrite): void {
+  if (write.phase === 'end') return endCall(run, write)
   const item = callFor(run, write)
   if (!item) return
-  if (write.phase === 'end') {
-    item.ended = true
-    close(run, item, write.extras)
-    return
-  }
   carry(item, write.extras)
   if (!item.isOpen) openCall(run, item, write)
   if (write.delta) emitArgs(run, item, write.delta)
+}
+
+/** Ends a call. The end of a call that is closed already, also one of the thread's, is nothing to report. */
+function endCall(run: Run, { toolCallId, tag, extras }: CallWrite): void {
+  const item = toolCallId === undefined ? newestOpenCall(run, tag) : run.calls.get(toolCallId)
+  if (item) {
+    item.ended = true
+    close(run, item, extras)
+  } else if (toolCallId === undefined || !isPastCall(run, toolCallId)) {
+    run.report(`there is no tool call '${toolCallId ?? ''}' to end`)
+  }
+}
+
+/** Whether a call belongs to the thread, or did until a snapshot took it away. */
+function isPastCall(run: Run, toolCallId: string): boolean {
+  return run.fold.list.hasCall(toolCallId) || run.pastCalls.has(toolCallId)
 }
 
 export function emitArgs(run: Run, item: CallItem, delta: string): void {
@@ -49,7 +61,7 @@ function callFor(run: Run, write: CallWrite): CallItem | undefined {
 }
 
 function newCall(run: Run, id: string | undefined, write: CallWrite): CallItem | undefined {
-  if (id !== undefined && (run.fold.list.hasCall(id) || run.pastCalls.has(id))) {
+  if (id !== undefined && isPastCall(run, id)) {
     // A resumed agent may go through a call again that the thread already holds.
     run.report(`tool call '${id}' is the thread's already; only its result is sent`)
     return undefined
