@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     setupFiles: ['test/setup.ts'],
+    // Test files share a process and its modules, which halves the time: they leave nothing behind.
+    isolate: false,
     // One command for both: `npm run test:unit` runs once, `npm run test:unit -- --watch` stays.
     watch: false,
   },

@@ -9,22 +9,20 @@ import type { Checkpoint } from '../../src/agents/interrupts/checkpoint.js'
 import type { AgUiEvent, EventOf } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { resultsIn } from '../support/run-agent.js'
-import { transpileSources } from './support-transpile.js'
+import { currentBuild } from './support-build.js'
 
 const script = join(import.meta.dirname, 'support-process-death.mjs')
-let build: string
 let folder: string
 beforeAll(() => {
-  build = transpileSources()
   folder = mkdtempSync(join(tmpdir(), 'millrace-death-'))
 })
 afterAll(() => {
-  for (const path of [build, folder]) rmSync(path, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 /** One process: it is killed as soon as it has told of its questions, or else it must end by itself. */
 async function live(answers: Readonly<Record<string, unknown>>) {
-  const child = spawn(process.execPath, [script, build, folder, JSON.stringify(answers)], {
+  const child = spawn(process.execPath, [script, currentBuild(), folder, JSON.stringify(answers)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>

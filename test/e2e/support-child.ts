@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import { transpileSources } from './support-transpile.js'
+import { onTestFinished } from 'vitest'
+import { currentBuild } from './support-build.js'
 
 /** A server in a process of its own. */
 export interface ServingChild {
@@ -16,23 +15,17 @@ export interface ServingChild {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
-/** Builds the sources for the tests of a file. The answer starts a server on a database. */
+/** Gives a function that starts a server on a database. */
 export function servingChildren(): (path: string, graceMs?: number) => Promise<ServingChild> {
   const start = startingChildren('serve.mjs')
   return (path, graceMs = 10_000) => start(path, String(graceMs))
 }
 
-/** Builds the sources for the tests of a file. The answer starts a script of `fixtures-server`. */
+/** Gives a function that starts a script of `fixtures-server`. */
 export function startingChildren(name: string): (...args: readonly string[]) => Promise<ServingChild> {
   const script = join(import.meta.dirname, 'fixtures-server', name)
-  let build: string
-  beforeAll(() => {
-    build = transpileSources()
-  }, 60_000)
-  afterAll(() => rmSync(build, { recursive: true, force: true }))
-
   return async function start(...args) {
-    const child = spawn(process.execPath, [script, build, ...args], {
+    const child = spawn(process.execPath, [script, currentBuild(), ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const ended = once(child, 'exit').then(([code, signal]) => ({
