@@ -11,7 +11,7 @@ import { run, type RunOptions } from '../run/run.js'
 import type { RunFields } from '../run/run-request.js'
 import { offloadResults } from './offload-results.js'
 import { repairToolCalls } from './repair-tool-calls.js'
-import { summarizeHistory } from './summarize.js'
+import { summarizeHistory } from './summarize/summarize-history.js'
 
 /** Runs to the end, and checks what the client was sent. */
 async function runThrough(

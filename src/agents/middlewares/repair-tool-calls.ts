@@ -2,17 +2,16 @@ import type { Message, ToolCall, ToolMessage } from '@ag-ui/core'
 import type { Middleware } from '../chat/middleware.js'
 
 export interface RepairToolCallsOptions {
-  /** What the model reads in place of a result that is missing. */
+  /** The model reads this in place of a missing result. */
   readonly text?: string | ((call: ToolCall) => string)
 }
 
 /**
- * Makes every conversation one that providers accept: each tool call has one result, and it comes before the user
- * speaks again. A call that was never answered, because its run was cancelled or the user wrote something else
- * instead, gets a result that says so. A result that came late is moved behind its call. Left out are results without
- * a call and second results of one call.
+ * Repairs conversations that providers would refuse: they want one result for each tool call, before the next user
+ * message. A call without a result, because its run was cancelled or the user wrote something else instead, gets one that
+ * says so. A late result is moved behind its call. Results without a call and second results of one call are left out.
  *
- * Only what the model gets is changed; the thread keeps its messages.
+ * Only the model's request is changed; the thread keeps its messages.
  *
  * @example
  * const agent = defineAgent({ name: 'concierge', model, tools, middlewares: [repairToolCalls()] })
@@ -26,57 +25,57 @@ export function repairToolCalls({ text }: RepairToolCallsOptions = {}): Middlewa
   }
 }
 
-/** The repaired conversation, or the same array when there is nothing to repair. Takes time linear in its length. */
+/** The repaired conversation, or the same array if there is nothing to repair. Takes linear time. */
 export function repairMessages(
   messages: readonly Message[],
-  text: NonNullable<RepairToolCallsOptions['text']> = notCarriedOut,
+  text: NonNullable<RepairToolCallsOptions['text']> = cancelledText,
 ): readonly Message[] {
-  const { holders, isInPlace } = matchResults(messages)
-  if (isInPlace && [...holders.values()].every(({ unanswered }) => unanswered.size === 0)) return messages
+  const { callers, isInOrder } = matchResults(messages)
+  if (isInOrder && [...callers.values()].every(({ pendingCalls }) => pendingCalls.size === 0)) return messages
   return messages.flatMap((message, position): Message[] => {
     if (message.role === 'tool') return []
-    const holder = holders.get(position)
-    if (holder === undefined) return [message]
-    const missing = [...holder.unanswered.values()].map((call): ToolMessage => ({
+    const caller = callers.get(position)
+    if (caller === undefined) return [message]
+    const missing = [...caller.pendingCalls.values()].map((call): ToolMessage => ({
       id: `${message.id}:${call.id}:cancelled`,
       role: 'tool',
       toolCallId: call.id,
       content: typeof text === 'string' ? text : text(call),
     }))
-    return [message, ...holder.results, ...missing]
+    return [message, ...caller.results, ...missing]
   })
 }
 
-function notCarriedOut(call: ToolCall): string {
+function cancelledText(call: ToolCall): string {
   return `The call of ${call.function.name} was cancelled: it was not carried out and has no result.`
 }
 
-/** A message with tool calls. */
-interface Holder {
+/** An assistant message with tool calls. */
+interface Caller {
   readonly position: number
   readonly results: ToolMessage[]
-  readonly unanswered: Map<string, ToolCall>
+  readonly pendingCalls: Map<string, ToolCall>
 }
 
-/** Finds the results of every call. Some providers use an id again, so a result belongs to the last call before it. */
+/** Finds the result of every call. Some providers reuse ids, so a result belongs to the last call before it. */
 function matchResults(messages: readonly Message[]) {
-  const holders = new Map<number, Holder>()
-  const lastHolder = new Map<string, Holder>()
-  let isInPlace = true
+  const callers = new Map<number, Caller>()
+  const lastCaller = new Map<string, Caller>()
+  let isInOrder = true
   let lastUser = -1
   for (const [position, message] of messages.entries()) {
     if (message.role === 'user') lastUser = position
     if (message.role === 'tool') {
-      const holder = lastHolder.get(message.toolCallId)
-      const isAnswer = holder?.unanswered.delete(message.toolCallId) === true
-      if (isAnswer) holder.results.push(message)
-      isInPlace &&= isAnswer && holder.position > lastUser
+      const caller = lastCaller.get(message.toolCallId)
+      const isResult = caller?.pendingCalls.delete(message.toolCallId) === true
+      if (isResult) caller.results.push(message)
+      isInOrder &&= isResult && caller.position > lastUser
     }
     if (message.role !== 'assistant' || message.toolCalls === undefined) continue
-    const unanswered = new Map(message.toolCalls.map((call) => [call.id, call]))
-    const holder: Holder = { position, results: [], unanswered }
-    holders.set(position, holder)
-    for (const id of unanswered.keys()) lastHolder.set(id, holder)
+    const pendingCalls = new Map(message.toolCalls.map((call) => [call.id, call]))
+    const caller: Caller = { position, results: [], pendingCalls }
+    callers.set(position, caller)
+    for (const id of pendingCalls.keys()) lastCaller.set(id, caller)
   }
-  return { holders, isInPlace }
+  return { callers, isInOrder }
 }

@@ -3,8 +3,7 @@ import { createClient, idOf, ofType, resultsIn } from '../../../test/support/run
 import { scriptedModel, type Script } from '../../models/index.js'
 import { defineAgent } from '../chat/chat-agent.js'
 import { defineTool } from '../tools/define-tool.js'
-import { todoList, type TodoListOptions } from './todo-list.js'
-import { showTodos, toTodos, type Todo } from './todos.js'
+import { type Todo, type TodoListOptions, formatTodos, toTodos, todoList } from './todo-list.js'
 
 const write = (id: string, todos: unknown) => ({ toolCall: { id, name: 'write_todos', args: { todos } } })
 const plan: Todo[] = [
@@ -124,7 +123,7 @@ test('a list of a client is taken for what it is', () => {
     toTodos([...plan, null, { content: 1, status: 'pending' }, { content: 'x', status: 'toString' }]),
   ).toEqual(plan)
   expect(toTodos(Array.from({ length: 200 }, () => plan[0]))).toHaveLength(100)
-  expect(showTodos(toTodos([{ content: `a\nb${'c'.repeat(600)}`, status: 'pending' }]))).toMatch(
+  expect(formatTodos(toTodos([{ content: `a\nb${'c'.repeat(600)}`, status: 'pending' }]))).toMatch(
     /^\[ \] a bc{497}$/,
   )
 })

@@ -1,17 +1,24 @@
-import { MillraceError } from '../../core/errors.js'
-import { defineTool } from '../tools/define-tool.js'
+import { isRecord } from '../../core/is-record.js'
+import type { JsonSchema } from '../../models/index.js'
 import type { Middleware } from '../chat/middleware.js'
 import type { Tool } from '../contract.js'
-import { addInstructions } from './add-instructions.js'
-import { readStateKey, withStateKey } from './state-key.js'
-import { showTodos, todosSchema, toTodos, type Todo } from './todos.js'
+import { defineTool } from '../tools/define-tool.js'
+import { checkStateKey, readStateKey, withStateKey } from './state-key.js'
+import { addInstructions } from './text.js'
 
 export interface TodoListOptions {
-  /** Where in the shared state the list is: `todos` unless told. Agents of one run that plan apart need one each. */
+  /** The list's key in the shared state. Default `todos`. Agents of one run with separate lists need a key each. */
   readonly key?: string
-  /** What the model is told about when to use the list. */
+  /** Tells the model when to use the list. */
   readonly instructions?: string
 }
+
+export interface Todo {
+  readonly content: string
+  readonly status: TodoStatus
+}
+
+export type TodoStatus = 'pending' | 'in_progress' | 'completed'
 
 const toolName = 'write_todos'
 
@@ -23,15 +30,14 @@ const usage = [
 
 /**
  * Lets an agent plan: the tool `write_todos` replaces a list of steps, each pending, in progress or completed. The list
- * is in the shared state, where the client can draw it, and may change it. The model is told how it stands with every
- * request, as long as there is something on it; also in later runs of the thread.
+ * is in the shared state, where the client can show and change it. Every model request contains the current list, unless
+ * it is empty, in later runs of the thread too.
  *
  * @example
  * const agent = defineAgent({ name: 'builder', model, tools, middlewares: [todoList()] })
  */
 export function todoList({ key = 'todos', instructions = usage }: TodoListOptions = {}): Middleware {
-  if (key === '' || key === '__proto__')
-    throw new MillraceError('INVALID_AGENT', `The option 'key' must be the name of a member, not '${key}'.`)
+  checkStateKey('key', key)
   const writeTodos = writeTodosTool(key)
   return {
     onStart: (setup) => ({
@@ -41,8 +47,8 @@ export function todoList({ key = 'todos', instructions = usage }: TodoListOption
     model(request, next, ctx) {
       const todos = toTodos(readStateKey(ctx.state, key))
       if (todos.length === 0) return next(request)
-      const standing = `Your list of steps, as it stands:\n${showTodos(todos)}`
-      return next({ ...request, instructions: addInstructions(request.instructions, standing) })
+      const current = `Your list of steps, as it stands:\n${formatTodos(todos)}`
+      return next({ ...request, instructions: addInstructions(request.instructions, current) })
     },
   }
 }
@@ -54,7 +60,61 @@ function writeTodosTool(key: string): Tool {
     parameters: todosSchema,
     execute({ todos }, ctx) {
       ctx.setState((state: unknown) => withStateKey(state, key, todos))
-      return todos.length === 0 ? 'The list is empty now.' : `The list is now:\n${showTodos(todos)}`
+      return todos.length === 0 ? 'The list is empty now.' : `The list is now:\n${formatTodos(todos)}`
     },
   })
+}
+
+const marks: Readonly<Record<TodoStatus, string>> = {
+  pending: '[ ]',
+  in_progress: '[>]',
+  completed: '[x]',
+}
+
+const maxTodos = 100
+const maxContentLength = 500
+
+const todosSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    todos: {
+      type: 'array',
+      maxItems: maxTodos,
+      description: 'The whole list, in order. It replaces the one before.',
+      items: {
+        type: 'object',
+        properties: {
+          content: {
+            type: 'string',
+            minLength: 1,
+            maxLength: maxContentLength,
+            description: 'What is to be done.',
+          },
+          status: { enum: Object.keys(marks) },
+        },
+        required: ['content', 'status'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['todos'],
+  additionalProperties: false,
+}
+
+/** The valid todos of a value that may come from a client, within the limits of the tool. */
+export function toTodos(value: unknown): Todo[] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, maxTodos).flatMap((entry: unknown): Todo[] => {
+    if (!isRecord(entry) || typeof entry.content !== 'string' || !isStatus(entry.status)) return []
+    return [{ content: entry.content.slice(0, maxContentLength), status: entry.status }]
+  })
+}
+
+/** One line for each: `[x] buy milk`. */
+export function formatTodos(todos: readonly Todo[]): string {
+  return todos.map(({ content, status }) => `${marks[status]} ${content.replaceAll(/\s+/g, ' ')}`).join('\n')
+}
+
+function isStatus(value: unknown): value is TodoStatus {
+  return typeof value === 'string' && Object.hasOwn(marks, value)
 }

@@ -1,5 +1,5 @@
 import type { AgentOptions } from '../chat/chat-agent.js'
-import { addInstructions } from '../middlewares/add-instructions.js'
+import { addInstructions } from '../middlewares/text.js'
 
 type Instructions = AgentOptions['instructions']
 

@@ -1,20 +1,19 @@
 import { isRecord } from '../../../core/is-record.js'
-import { MillraceError } from '../../../core/errors.js'
 import { checkNumber } from '../../check-number.js'
-import { readStateKey, withStateKey } from '../state-key.js'
+import { checkStateKey, readStateKey, withStateKey } from '../state-key.js'
 import { toolError } from '../tool-error.js'
 import type { FileEntry, Files, FilesContext } from './files.js'
 
 export interface StateFilesOptions {
-  /** Where in the shared state: `files` unless told. */
+  /** The key in the shared state. Default `files`. */
   readonly key?: string
-  /** How many characters all of them may have: 1,000,000 unless told. The whole state is copied with every change. */
+  /** The limit for all files together. Default 1,000,000: every change copies the whole state. */
   readonly maxChars?: number
 }
 
 /**
- * Files in the state shared with the client, which can show them: under `key` is an object with a text for each path.
- * They last as long as the state of the thread does.
+ * Files in the shared state, where the client can show them: under `key` is an object with a text for each path. They
+ * last as long as the state of the thread.
  *
  * @example
  * const files = fileWorkspace({ backend: stateFiles() })
@@ -22,16 +21,15 @@ export interface StateFilesOptions {
 export function stateFiles({ key = 'files', maxChars = 1_000_000 }: StateFilesOptions = {}): Files &
   Required<Pick<Files, 'write'>> {
   checkNumber('maxChars', maxChars, { min: 1, isInteger: true })
-  if (key === '' || key === '__proto__')
-    throw new MillraceError('INVALID_AGENT', `The option 'key' must be the name of a member, not '${key}'.`)
-  const filesIn = (state: unknown): Texts => toTexts(readStateKey(state, key), key)
+  checkStateKey('key', key)
+  const readTexts = (state: unknown): Texts => toTexts(readStateKey(state, key), key)
   return {
-    list: (folder, { state }) => settle(() => entriesOf(filesIn(state), folder)),
-    read: (path, { state }, { maxBytes }) => settle(() => readText(filesIn(state), path, maxBytes)),
+    list: (folder, { state }) => toPromise(() => listEntries(readTexts(state), folder)),
+    read: (path, { state }, { maxBytes }) => toPromise(() => encodeFile(readTexts(state), path, maxBytes)),
     write: (path, text, ctx: FilesContext) =>
-      settle(() =>
+      toPromise(() =>
         ctx.setState((state: unknown) =>
-          withStateKey(state, key, withText(filesIn(state), { path, text, maxChars })),
+          withStateKey(state, key, writeText(readTexts(state), { path, text, maxChars })),
         ),
       ),
   }
@@ -39,7 +37,7 @@ export function stateFiles({ key = 'files', maxChars = 1_000_000 }: StateFilesOp
 
 type Texts = ReadonlyMap<string, string>
 
-/** What else a client has put there is nobody's file. */
+/** Ignores members that are not texts: a client may have put them there. */
 function toTexts(value: unknown, key: string): Texts {
   if (value === undefined || value === null) return new Map()
   if (!isRecord(value)) throw toolError(`The shared state has no files under '${key}', but something else.`)
@@ -48,7 +46,7 @@ function toTexts(value: unknown, key: string): Texts {
   )
 }
 
-function entriesOf(texts: Texts, folder: string): FileEntry[] {
+function listEntries(texts: Texts, folder: string): FileEntry[] {
   const start = folder === '' ? '' : `${folder}/`
   const entries = new Map<string, FileEntry>()
   for (const path of texts.keys()) {
@@ -60,11 +58,11 @@ function entriesOf(texts: Texts, folder: string): FileEntry[] {
   return [...entries.values()]
 }
 
-function readText(texts: Texts, path: string, maxBytes: number): Uint8Array {
+function encodeFile(texts: Texts, path: string, maxBytes: number): Uint8Array {
   const text = texts.get(path)
   if (text === undefined)
     throw toolError(
-      isFolder(texts, path) ? `'${path}' is a folder, not a file.` : `There is no file '${path}'.`,
+      hasFilesBelow(texts, path) ? `'${path}' is a folder, not a file.` : `There is no file '${path}'.`,
     )
   const bytes = new TextEncoder().encode(text)
   if (bytes.length > maxBytes)
@@ -72,26 +70,26 @@ function readText(texts: Texts, path: string, maxBytes: number): Uint8Array {
   return bytes
 }
 
-function withText(
+function writeText(
   texts: Texts,
   { path, text, maxChars }: { readonly path: string; readonly text: string; readonly maxChars: number },
 ): Record<string, string> {
   if (path === '__proto__') throw toolError(`A file cannot be called '${path}'.`)
-  if (isFolder(texts, path)) throw toolError(`'${path}' is a folder, not a file.`)
-  const above = [...texts.keys()].find((other) => path.startsWith(`${other}/`))
-  if (above !== undefined) throw toolError(`'${path}' is behind a name that is not a folder.`)
+  if (hasFilesBelow(texts, path)) throw toolError(`'${path}' is a folder, not a file.`)
+  const parent = [...texts.keys()].find((other) => path.startsWith(`${other}/`))
+  if (parent !== undefined) throw toolError(`'${path}' is behind a name that is not a folder.`)
   const all = new Map(texts).set(path, text)
-  const chars = [...all].reduce((sum, [name, one]) => sum + name.length + one.length, 0)
+  const chars = [...all].reduce((sum, [name, content]) => sum + name.length + content.length, 0)
   if (chars > maxChars)
     throw toolError(`There is no room for '${path}': all files together may have ${maxChars} characters.`)
   return Object.fromEntries(all)
 }
 
-function isFolder(texts: Texts, path: string): boolean {
+function hasFilesBelow(texts: Texts, path: string): boolean {
   return [...texts.keys()].some((other) => other.startsWith(`${path}/`))
 }
 
-/** What it throws is a rejection, as everywhere else. */
-function settle<T>(work: () => T): Promise<T> {
+/** Turns what the work throws into a rejection. */
+function toPromise<T>(work: () => T): Promise<T> {
   return new Promise((done) => done(work()))
 }

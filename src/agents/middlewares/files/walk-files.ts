@@ -1,36 +1,35 @@
 import { isToolError, toolError } from '../tool-error.js'
-import { joinPath } from './file-path.js'
 import type { FileEntry, Files, FilesContext } from './files.js'
 
 export interface WalkOptions {
   readonly files: Files
   readonly ctx: FilesContext
-  /** Names of folders that are left out. */
+  /** Names of folders to leave out. */
   readonly ignore: readonly string[]
-  /** Told of every folder that could not be read. */
+  /** Called for every folder that cannot be read. */
   readonly onSkip: (path: string) => void
 }
 
-const mostFiles = 100_000
+const maxEntries = 100_000
 
 /**
- * The paths of all files below a folder, in the order of their names. Links are left out, so there are no circles.
- * Throws TOOL_ERROR when there is no such folder, or too much in it.
+ * The paths of all files below a folder, sorted by name. Leaves out links, so there are no cycles. Throws TOOL_ERROR if
+ * there is no such folder, or too much in it.
  */
 export async function* walkFiles(folder: string, options: WalkOptions): AsyncGenerator<string, void> {
-  let left = mostFiles
+  let remaining = maxEntries
   const { files, ctx, ignore, onSkip } = options
 
-  async function* below(path: string, entries: readonly FileEntry[]): AsyncGenerator<string, void> {
+  async function* walk(path: string, entries: readonly FileEntry[]): AsyncGenerator<string, void> {
     for (const { name, kind } of sortEntries(entries)) {
-      const inner = joinPath(path, name)
-      if (--left < 0)
-        throw toolError(`There are more than ${mostFiles} files here. Search in a folder further down.`)
+      const inner = path === '' ? name : `${path}/${name}`
+      if (--remaining < 0)
+        throw toolError(`There are more than ${maxEntries} files here. Search in a folder further down.`)
       if (kind === 'file') yield inner
       if (kind !== 'folder' || ignore.includes(name)) continue
       ctx.signal.throwIfAborted()
-      const found = await listOrSkip(inner)
-      if (found) yield* below(inner, found)
+      const innerEntries = await listOrSkip(inner)
+      if (innerEntries) yield* walk(inner, innerEntries)
     }
   }
 
@@ -45,10 +44,10 @@ export async function* walkFiles(folder: string, options: WalkOptions): AsyncGen
   }
 
   ctx.signal.throwIfAborted()
-  yield* below(folder, await files.list(folder, ctx))
+  yield* walk(folder, await files.list(folder, ctx))
 }
 
-/** By the codes of their characters: the same everywhere. */
+/** By code units, so that the order does not depend on the locale. */
 export function sortEntries(entries: readonly FileEntry[]): FileEntry[] {
   return [...entries].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }

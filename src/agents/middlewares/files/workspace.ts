@@ -1,23 +1,40 @@
 import type { JsonSchema } from '../../../models/index.js'
 import type { Files } from './files.js'
-import type { InTurn } from './in-turn.js'
 
-/** What the tools of one workspace share. */
+/** Shared by the tools of one workspace. */
 export interface Workspace {
   readonly files: Files
-  /** Stands before the name of every tool. */
+  /** Precedes the name of every tool. */
   readonly prefix: string
   /** Names of folders that are not searched. */
   readonly ignore: readonly string[]
   readonly maxFileBytes: number
   readonly maxResults: number
-  /** How long the answer of a tool may be. */
+  /** The limit for the result of a tool. */
   readonly maxChars: number
-  /** Changes of one file come one after the other. */
-  readonly inTurn: InTurn
+  /** Changes to one file are made one after the other. */
+  readonly runInOrder: RunInOrder
 }
 
-/** The schema of a tool's arguments. All but the optional ones must be given. */
+/** Runs work of one key one after the other, in the order of the calls; work of different keys side by side. */
+export type RunInOrder = <T>(key: string, work: () => Promise<T>) => Promise<T>
+
+/** A failure does not stop the work after it. */
+export function createRunInOrder(): RunInOrder {
+  const last = new Map<string, Promise<unknown>>()
+  return (key, work) => {
+    const before = last.get(key) ?? Promise.resolve()
+    const result = before.then(work, work)
+    last.set(key, result)
+    const forget = (): void => {
+      if (last.get(key) === result) last.delete(key)
+    }
+    result.then(forget, forget)
+    return result
+  }
+}
+
+/** The schema of a tool's arguments. */
 export function toParameters(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],
@@ -36,12 +53,24 @@ export const folderPath: JsonSchema = {
   description: 'The path of the folder, relative to the top folder, which it is unless given.',
 }
 
+/** The arguments that choose lines of a file. */
+export function lineParameters(maxLines: number) {
+  return {
+    offset: { type: 'integer', minimum: 1, description: 'The first line to read: 1 unless given.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      description: `How many lines to read: ${maxLines} unless given, and at most.`,
+    },
+  } as const
+}
+
 export interface PagingArgs {
   readonly offset?: number
   readonly limit?: number
 }
 
-/** The arguments that choose a part of many results. */
+/** The arguments that choose a page of results. */
 export function pagingParameters(maxResults: number): Readonly<Record<keyof PagingArgs, JsonSchema>> {
   return {
     offset: { type: 'integer', minimum: 0, description: 'How many results to pass over: 0 unless given.' },
@@ -53,6 +82,45 @@ export function pagingParameters(maxResults: number): Readonly<Record<keyof Pagi
   }
 }
 
-export function toPaging({ offset = 0, limit }: PagingArgs, { maxResults, maxChars }: Workspace) {
+export function toPageOptions({ offset = 0, limit }: PagingArgs, workspace: Workspace): PageOptions {
+  const { maxResults, maxChars } = workspace
   return { offset, limit: Math.min(limit ?? maxResults, maxResults), maxChars }
+}
+
+export interface PageOptions {
+  /** The number of results to skip. */
+  readonly offset: number
+  readonly limit: number
+  readonly maxChars: number
+}
+
+export interface Page {
+  readonly lines: readonly string[]
+  /** The offset of the next page; undefined for the last. */
+  readonly next: number | undefined
+}
+
+/** Reads no more of the source than the page needs. */
+export async function takePage(
+  source: AsyncIterable<string> | Iterable<string>,
+  { offset, limit, maxChars }: PageOptions,
+): Promise<Page> {
+  const lines: string[] = []
+  let position = 0
+  let chars = 0
+  for await (const line of source) {
+    if (position++ < offset) continue
+    chars += line.length + 1
+    if (lines.length === limit || (chars > maxChars && lines.length > 0))
+      return { lines, next: offset + lines.length }
+    lines.push(line)
+  }
+  return { lines, next: undefined }
+}
+
+/** A page as the model reads it; `emptyText` if there are no results. */
+export function formatPage({ lines, next }: Page, emptyText: string): string {
+  if (lines.length === 0) return emptyText
+  if (next === undefined) return lines.join('\n')
+  return [...lines, `[There are more. Go on with offset ${next}.]`].join('\n')
 }

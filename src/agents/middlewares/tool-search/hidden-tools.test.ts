@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { expect, test } from 'vitest'
-import { foundInMessages } from './found-tools.js'
+import { foundInMessages } from './hidden-tools.js'
 
 const call = (id: string, name = 'tool_search'): Message => ({
   id: `a-${id}`,

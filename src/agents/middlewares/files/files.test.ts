@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
 import { createSharedState } from '../../run/shared-state.js'
 import { diskFiles } from './disk-files.js'
-import type { FilesContext } from './files.js'
+import { toFilePath, toNamedPath, type FilesContext } from './files.js'
 import { stateFiles } from './state-files.js'
 
 let folder: string
@@ -81,5 +81,44 @@ describe.each([
     await expect(create().write('sub/a.md/b.md', 'text', ctx)).rejects.toThrow(isRefused(/not a folder/))
     await expect(create().list('sub/a.md', ctx)).rejects.toThrow(isRefused(/folder/))
     expect(await textOf('sub/a.md')).toBe('text')
+  })
+})
+
+describe('a path that a model wrote', () => {
+  test.each([
+    ['a.md', 'a.md'],
+    ['./a/b.md', 'a/b.md'],
+    ['a//b/./c/', 'a/b/c'],
+    ['', ''],
+    ['.', ''],
+    ['./', ''],
+    ['...', '...'],
+    ['a..b', 'a..b'],
+    ['été/😀', 'été/😀'],
+  ])('the path %o is %o', (path, expected) => {
+    expect(toFilePath(path)).toBe(expected)
+  })
+
+  test.each([
+    ['/etc/passwd', /absolute/],
+    ['/', /absolute/],
+    ['C:/windows', /absolute/],
+    ['c:\\windows', /absolute/],
+    ['..', /'\.\.'/],
+    ['a/../../b', /'\.\.'/],
+    ['a/..', /'\.\.'/],
+    ['a\\b', /backslash/],
+    ['a\0b', /control character/],
+    ['a\nb', /control character/],
+    ['a/'.repeat(501), /too long/],
+  ])('the path %o is refused', (path, reason) => {
+    expect(() => toFilePath(path)).toThrow(
+      expect.objectContaining({ code: 'TOOL_ERROR', message: expect.stringMatching(reason) as string }),
+    )
+  })
+
+  test('the top folder is no file', () => {
+    expect(toNamedPath('a')).toBe('a')
+    expect(() => toNamedPath('./')).toThrow(/empty/)
   })
 })

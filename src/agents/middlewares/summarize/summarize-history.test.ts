@@ -1,9 +1,9 @@
 import type { Message, TokenUsage } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { MillraceError } from '../../core/errors.js'
-import type { FinishReason, Model, ModelPart, ModelRequest } from '../../models/index.js'
-import type { RunContext } from '../contract.js'
-import { summarizeHistory, type SummarizeHistoryOptions } from './summarize.js'
+import { MillraceError } from '../../../core/errors.js'
+import type { FinishReason, Model, ModelPart, ModelRequest } from '../../../models/index.js'
+import type { RunContext } from '../../contract.js'
+import { summarizeHistory, type SummarizeHistoryOptions } from './summarize-history.js'
 
 const prompt = 'Sum up.'
 const options: SummarizeHistoryOptions = {

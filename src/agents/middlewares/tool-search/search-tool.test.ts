@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rankTools, selectedNames } from './rank-tools.js'
+import { rankTools, selectedNames } from './search-tool.js'
 
 const tools = [
   { name: 'get_weather', description: 'The weather in a city, now.' },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { showPage, takePage } from './page.js'
+import { deferred, settled } from '../../../../test/support/run-agent.js'
+import { createRunInOrder, formatPage, takePage } from './workspace.js'
 
 const all = ['a', 'b', 'c', 'd']
 
@@ -33,10 +34,30 @@ describe('a page', () => {
   })
 
   test('says how to go on, or that there is nothing', () => {
-    expect(showPage({ lines: ['a', 'b'], next: 2 }, 'Nothing.')).toBe(
+    expect(formatPage({ lines: ['a', 'b'], next: 2 }, 'Nothing.')).toBe(
       'a\nb\n[There are more. Go on with offset 2.]',
     )
-    expect(showPage({ lines: ['a'], next: undefined }, 'Nothing.')).toBe('a')
-    expect(showPage({ lines: [], next: undefined }, 'Nothing.')).toBe('Nothing.')
+    expect(formatPage({ lines: ['a'], next: undefined }, 'Nothing.')).toBe('a')
+    expect(formatPage({ lines: [], next: undefined }, 'Nothing.')).toBe('Nothing.')
   })
+})
+
+test('work of one key waits for its turn, also behind work that failed', async () => {
+  const runInOrder = createRunInOrder()
+  const log: string[] = []
+  const gate = deferred()
+  const first = runInOrder('a', async () => {
+    log.push('first')
+    await gate.promise
+    throw new Error('first failed')
+  })
+  const second = runInOrder('a', () => Promise.resolve(log.push('second')))
+  const other = runInOrder('b', () => Promise.resolve(log.push('other')))
+  await other
+  await settled()
+  expect(log).toEqual(['first', 'other'])
+  gate.resolve()
+  await expect(first).rejects.toThrow('first failed')
+  await second
+  expect(log).toEqual(['first', 'other', 'second'])
 })
