@@ -295,7 +295,10 @@ export interface Tool {
   readonly returnDirectly?: boolean
   /** What a checkpoint of this tool depends on, the agents in it for example. Must be JSON. */
   readonly shape?: unknown
-  /** How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR. */
+  /**
+   * How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, settled or
+   * not. Default: the limit of the run. `Infinity` means none.
+   */
   readonly timeoutMs?: number
   /**
    * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
@@ -318,8 +321,6 @@ export interface ToolContext extends Interrupting {
   readonly toolName: string
   /** The agent whose model made the call. */
   readonly agentName: string
-  /** How long a call may take in this run unless the tool has a limit of its own. */
-  readonly timeoutMs: number | undefined
   /** Aborts when the run is cancelled or the tool's time is over. Throw then: a value that is returned is the result. */
   readonly signal: AbortSignal
   /** The conversation up to and including the call. */

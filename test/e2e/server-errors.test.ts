@@ -1,11 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { sequentialIds } from '../../src/core/ids.js'
-import { defineAgent, defineTool, MillraceError, type Agent } from '../../src/index.js'
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  MillraceError,
+  type Agent,
+  type Tool,
+  type ToolSource,
+} from '../../src/index.js'
 import { scriptedModel, type Script } from '../../src/models/index.js'
 import { decodeProtobuf, protobufMediaType, type AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { aborted, deferred, ofType, resultsIn } from '../support/run-agent.js'
+import { command, toolsOf } from './support-mcp-servers.js'
 import { clientVersions, linesOf, serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 
 type Rest = Omit<ServeAgentsOptions, 'agents'>
@@ -121,6 +130,74 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     const events = await talk.say('Try it.')
     expect(resultsIn(events)).toEqual([expect.stringContaining('30 ms')])
     expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: It did not work.')
+  })
+})
+
+describe('a tool without a time limit of its own has that of the server', () => {
+  const aborts: string[] = []
+  const schema = { type: 'object' }
+  const tools: readonly [string, () => Tool | ToolSource][] = [
+    [
+      'written by hand',
+      () => ({
+        ...{ name: 'hang', description: 'Never ends.', parameters: schema },
+        call: (_, { signal }) => aborted(signal).finally(() => aborts.push('hand')),
+      }),
+    ],
+    [
+      'that ignores its signal',
+      () => ({
+        ...{ name: 'hang', description: 'Never ends.', parameters: schema },
+        call: () => new Promise(() => undefined),
+      }),
+    ],
+    [
+      'that reports progress',
+      () => ({
+        ...{ name: 'hang', description: 'Never ends.', parameters: schema },
+        async *call(_args, { signal }) {
+          yield 'half'
+          await aborted(signal)
+        },
+      }),
+    ],
+    ['of an MCP server', () => toolsOf(command('stdio'))],
+  ]
+
+  it.each(tools)('%s', async (_, tool) => {
+    const model = scriptedModel([[{ toolCall: { name: 'hang' } }], 'It did not work.'])
+    const agent = defineAgent({ name: 'talker', model, tools: [tool()] })
+    const served = await serveAgents({
+      agents: [agent],
+      limits: { toolTimeoutMs: 100, runTimeoutMs: 10_000 },
+    })
+    const talk = served.talk()
+    const events = await talk.say('Try it.')
+    expect(resultsIn(events)).toEqual([expect.stringContaining("Tool 'hang' took longer than 100 ms.")])
+    expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: It did not work.')
+  })
+
+  it('and its signal aborts', () => {
+    expect(aborts).toEqual(['hand'])
+  })
+
+  it('but an agent as a tool has none: its own tools have', async () => {
+    const gate = deferred()
+    const helper: Agent = {
+      ...{ name: 'helper', description: 'Takes its time.' },
+      async *run() {
+        await gate.promise
+        yield { type: 'TEXT_MESSAGE_CHUNK', messageId: 'late', delta: 'Done.' }
+        return { type: 'done' }
+      },
+    }
+    const call = { name: 'helper', args: { request: 'Go.' } }
+    const model = scriptedModel([[{ toolCall: call }], 'It worked.'])
+    const agent = defineAgent({ name: 'talker', model, tools: [agentTool(helper)] })
+    const served = await serveAgents({ agents: [agent], limits: { toolTimeoutMs: 20 } })
+    const talk = served.talk()
+    setTimeout(() => gate.resolve(), 100)
+    expect(resultsIn(await talk.say('Try it.'))).toEqual(['call-1: Done.'])
   })
 })
 

@@ -1,3 +1,4 @@
+import { isAsyncGenerator } from '../../src/core/is-async-generator.js'
 import type { ToolContext } from '../../src/agents/contract.js'
 
 /** The context of a tool call outside of any run. */
@@ -8,7 +9,6 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
     toolCallId: 'call-1',
     toolName: 'tool',
     agentName: 'agent',
-    timeoutMs: undefined,
     signal: new AbortController().signal,
     messages: [],
     values: new Map(),
@@ -29,8 +29,9 @@ export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
 
 /** Runs a tool call to its end: what it yielded on the way and what it returned. */
 export async function runToEnd(call: unknown): Promise<{ progress: unknown[]; result: unknown }> {
-  const stream = call as AsyncGenerator<unknown, unknown>
+  const stream = await call
   const progress: unknown[] = []
+  if (!isAsyncGenerator(stream)) return { progress, result: stream }
   for (;;) {
     const step = await stream.next()
     if (step.done === true) return { progress, result: step.value }

@@ -1,16 +1,18 @@
 import { context } from '@opentelemetry/api'
+import { linkAbort } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/is-async-generator.js'
+import { untilAborted } from '../../core/until-aborted.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { RunContext, Tool, ToolContext, ToolEnd, Suspension } from '../contract.js'
+import type { RunContext, Suspension, Tool, ToolContext, ToolEnd } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
-import type { Middleware, ToolCallInfo } from './middleware.js'
-import { errorContent, toResultContent } from '../tools/tool-result.js'
 import { toolSpan } from '../run/tracing.js'
+import { errorContent, toResultContent } from '../tools/tool-result.js'
 import type { CallRequest } from './answer.js'
-import { callAddress, createSession, StoppedSignal, type ToolSession } from './tool-context.js'
+import type { Middleware, ToolCallInfo } from './middleware.js'
+import { ActiveCall, callAddress, StoppedSignal } from './tool-context.js'
 
-/** What became of one tool call. JSON, so that it can wait in a checkpoint for its siblings. */
+/** The result of one tool call. JSON, so that it can wait in a checkpoint for its siblings. */
 export interface CallResult {
   readonly content: ReturnType<typeof toResultContent>
   readonly isError?: boolean
@@ -23,11 +25,11 @@ export interface CallResult {
 export type CallOutcome =
   | { readonly type: 'result'; readonly result: CallResult }
   | ({ readonly type: 'interrupted' } & Suspension)
-  /** Stopped at a safe point. Goes on with the run. */
+  /** Stopped at a safe point. Resumes with the run. */
   | { readonly type: 'cancelled' }
   /** For `onToolError: 'throw'`. */
   | { readonly type: 'failed'; readonly error: unknown }
-  /** The answer it was resumed with is of no use. That is not the model's business. */
+  /** The answer it was resumed with does not fit. The model is not told. */
   | { readonly type: 'refused'; readonly error: unknown }
 
 export interface CallOptions {
@@ -39,58 +41,58 @@ export interface CallOptions {
   /** The conversation up to and including the call. */
   readonly messages: () => ToolContext['messages']
   /**
-   * Told of the result as soon as the tool has returned: what it sent may still wait for a reader, who may never come
-   * when the run is stopped.
+   * Called with the result as soon as the tool has returned. The events it sent may still wait for a reader, and a
+   * stopped run has none.
    */
   readonly onReturned: (call: CallRequest, result: CallResult) => void
 }
 
-/** Runs one call. Yields what the tool sends while it runs; a tool that fails is an outcome, not an error. */
+/** Runs one call. Yields the events that the tool sends; a tool that fails is an outcome, not an error. */
 export async function* runCall(
   call: CallRequest,
   options: CallOptions,
 ): AsyncGenerator<AgentEvent, CallOutcome> {
   const { ctx, signal, tools } = options
-  const asker = ctx.resume.interruptScope(callAddress(ctx, call), {
+  const interrupts = ctx.resume.interruptScope(callAddress(ctx, call), {
     reason: 'tool_call',
     toolCallId: call.id,
   })
   const span = toolSpan(tools.has(call.name) ? call : { id: call.id }, { parent: ctx.span.trace, signal })
-  const session = createSession(call, { ...options, asker, trace: span.context })
+  const active = new ActiveCall(call, { ...options, interrupts, trace: span.context })
   try {
-    // Ambient for the tool alone: what its code traces by itself belongs to the call.
-    const work = context.with(span.context, () => invoke(call, session, options))
+    // Ambient for the tool alone: spans of its own code belong to the call.
+    const work = context.with(span.context, () => callWithMiddlewares(call, active, options))
     const noted = work.then((value) => {
-      if (!asker.suspension()) options.onReturned(call, resultOf(value, tools.get(call.name), session))
+      if (!interrupts.suspension()) options.onReturned(call, toResult(value, tools.get(call.name), active))
       return value
     })
-    const value = yield* session.during(noted)
-    // Swallowed or not, an unanswered question stands: what the tool returned after it does not count.
-    const open = asker.suspension()
-    if (open) return { type: 'interrupted', ...open }
-    const result = resultOf(value, tools.get(call.name), session)
+    const value = yield* active.eventsDuring(noted)
+    // An open interrupt counts, also when the tool swallowed the signal: a value returned after it does not.
+    const suspension = interrupts.suspension()
+    if (suspension) return { type: 'interrupted', ...suspension }
+    const result = toResult(value, tools.get(call.name), active)
     span.end()
     return { type: 'result', result }
   } catch (error) {
-    if (error instanceof InterruptSignal) asker.add(error)
-    const open = asker.suspension()
-    if (open) return { type: 'interrupted', ...open }
+    if (error instanceof InterruptSignal) interrupts.add(error)
+    const suspension = interrupts.suspension()
+    if (suspension) return { type: 'interrupted', ...suspension }
     if (error instanceof StoppedSignal) return { type: 'cancelled' }
     span.fail(error)
-    return failed(call, error, options)
+    return toFailure(call, error, options)
   } finally {
-    if (asker.suspension()) span.interrupt()
+    if (interrupts.suspension()) span.interrupt()
     else span.stop()
   }
 }
 
-function resultOf(value: unknown, tool: Tool | undefined, { ctx, end }: ToolSession): CallResult {
+function toResult(value: unknown, tool: Tool | undefined, { ctx, end }: ActiveCall): CallResult {
   const content = toResultContent(value, ctx.toolName)
   const direct = tool?.returnDirectly === true ? { direct: { value: value ?? null } } : {}
   return { content, ...direct, ...(end ? { end } : {}) }
 }
 
-function failed(call: CallRequest, error: unknown, { signal, onToolError }: CallOptions): CallOutcome {
+function toFailure(call: CallRequest, error: unknown, { signal, onToolError }: CallOptions): CallOutcome {
   if (signal.aborted) throw error
   if (MillraceError.isInstance(error) && error.code === 'INVALID_RESUME') return { type: 'refused', error }
   if (onToolError === 'feedback')
@@ -100,23 +102,28 @@ function failed(call: CallRequest, error: unknown, { signal, onToolError }: Call
   return { type: 'failed', error: new MillraceError('TOOL_ERROR', message, { cause: error }) }
 }
 
-async function invoke(
+async function callWithMiddlewares(
   call: CallRequest,
-  session: ToolSession,
-  { tools, middlewares }: CallOptions,
+  active: ActiveCall,
+  { ctx: { services }, tools, middlewares }: CallOptions,
 ): Promise<unknown> {
   const tool = tools.get(call.name)
   if (!tool) {
     const known = [...tools.keys()].join(', ')
     throw new MillraceError('TOOL_ERROR', `There is no tool '${call.name}'. Tools: ${known || 'none'}.`)
   }
-  const { ctx } = session
-  let next = async ({ tool: chosen, args }: ToolCallInfo): Promise<unknown> =>
-    valueOf(await chosen.call(args, ctx), session)
+  let next = async ({ tool: chosen, args }: ToolCallInfo): Promise<unknown> => {
+    const { timeoutMs = services.toolTimeoutMs ?? Infinity } = chosen
+    const work = async (ctx: ToolContext): Promise<unknown> =>
+      readResult(await chosen.call(args, ctx), active)
+    return timeoutMs === Infinity
+      ? work(active.ctx)
+      : withTimeout(work, { ctx: active.ctx, name: chosen.name, timeoutMs, clock: services.clock })
+  }
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.tool) continue
     const inner = next
-    next = async (info) => middleware.tool?.(info, inner, ctx)
+    next = async (info) => middleware.tool?.(info, inner, active.ctx)
   }
   return next({ toolCallId: call.id, tool, args: parseArgs(call) })
 }
@@ -131,8 +138,40 @@ function parseArgs({ name, args }: CallRequest): unknown {
   }
 }
 
-/** What a tool returns; one that is a generator yields its progress first, at the pace of the reader. */
-async function valueOf(value: unknown, { ctx, send }: ToolSession): Promise<unknown> {
+interface TimeoutOptions {
+  readonly ctx: ToolContext
+  readonly name: string
+  readonly timeoutMs: number
+  readonly clock: RunContext['services']['clock']
+}
+
+/**
+ * Runs a tool with a time limit. At the limit its signal aborts and the call rejects with TOOL_ERROR at once, also when
+ * the tool never settles. When the run is stopped instead, the tool has the time to clean up that the run allows.
+ */
+async function withTimeout(
+  work: (ctx: ToolContext) => Promise<unknown>,
+  { ctx, name, timeoutMs, clock }: TimeoutOptions,
+): Promise<unknown> {
+  const limit = new AbortController()
+  const stop = new AbortController()
+  const cancel = clock.schedule(timeoutMs, () => {
+    limit.abort(new MillraceError('TOOL_ERROR', `Tool '${name}' took longer than ${timeoutMs} ms.`))
+  })
+  stop.signal.addEventListener('abort', cancel)
+  const releases = [linkAbort(ctx.signal, stop), linkAbort(limit.signal, stop)]
+  try {
+    // Inherited, not copied: members such as `state` are live.
+    const limited = Object.create(ctx, { signal: { value: stop.signal, enumerable: true } }) as ToolContext
+    return await untilAborted(work(limited), limit.signal)
+  } finally {
+    cancel()
+    for (const release of releases) release()
+  }
+}
+
+/** Reads the result of a tool. A generator sends its progress first, at the pace of the reader. */
+async function readResult(value: unknown, active: ActiveCall): Promise<unknown> {
   if (!isAsyncGenerator(value)) return value
   let isDone = false
   try {
@@ -140,15 +179,15 @@ async function valueOf(value: unknown, { ctx, send }: ToolSession): Promise<unkn
       const step = await value.next()
       isDone = step.done === true
       if (isDone) return step.value
-      const isTaken = await send(progressEvent(ctx, step.value))
-      if (!isTaken) return undefined
+      const isRead = await active.send(progressEvent(active.ctx, step.value))
+      if (!isRead) return undefined
     }
   } finally {
     if (!isDone) await value.return(undefined)
   }
 }
 
-/** What a tool yields on its way is shown as an activity beside the call. */
+/** Progress of a tool is shown as an activity beside the call. */
 function progressEvent({ toolCallId, toolName }: ToolContext, progress: unknown): AgentEvent {
   const isObject = typeof progress === 'object' && progress !== null && !Array.isArray(progress)
   return {

@@ -1,17 +1,17 @@
 import type { Context as TraceContext } from '@opentelemetry/api'
-import { createQueue, type Queue } from '../../core/queue.js'
+import { createQueue } from '../../core/queue.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Control, RunContext, DelegatedEnd, ToolContext, ToolEnd, InterruptScope } from '../contract.js'
+import type { Control, DelegatedEnd, InterruptScope, RunContext, ToolContext, ToolEnd } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { addressOfCall, nameAt } from '../run/address.js'
 import type { CallRequest } from './answer.js'
 
-/** Thrown by `delegate` when its agent was stopped at a safe point: the call has no result yet, and goes on with the run. */
+/** Thrown by `delegate` when its agent was stopped at a safe point: the call resumes with the run. */
 export class StoppedSignal extends Error {
   override readonly name = 'StoppedSignal'
 }
 
-/** Where a tool call stands in the tree. */
+/** The address of a tool call. */
 export function callAddress(ctx: RunContext, call: CallRequest): string {
   return addressOfCall(ctx.span.address, segmentOf(call))
 }
@@ -20,50 +20,51 @@ function segmentOf({ name, id }: CallRequest): string {
   return `${name}:${id}`
 }
 
-export interface SessionOptions {
+export interface ActiveCallOptions {
   readonly ctx: RunContext
-  readonly asker: InterruptScope
+  readonly interrupts: InterruptScope
   readonly signal: AbortSignal
-  /** Of the call. */
+  /** The trace span of the call. */
   readonly trace: TraceContext
   /** The conversation up to and including the call. */
   readonly messages: () => ToolContext['messages']
 }
 
-/** One tool at work. */
-export interface ToolSession {
+/** A tool call that is running: the context of the tool, and the events it sends. */
+export class ActiveCall {
   readonly ctx: ToolContext
   /** Set when the tool has ended the agent. */
-  readonly end: ToolEnd | undefined
-  /** Sends an event, and waits until it is taken. False when nobody takes any more. */
-  readonly send: (event: AgentEvent) => Promise<boolean>
-  /** Yields what the tool sends until it has settled, and gives or throws what it settled with. */
-  readonly during: (work: Promise<unknown>) => AsyncGenerator<AgentEvent, unknown>
-}
+  end: ToolEnd | undefined
+  // Without capacity: a tool that sends waits for the reader of the run.
+  readonly #events = createQueue<AgentEvent>({ capacity: 0 })
 
-export function createSession(call: CallRequest, options: SessionOptions): ToolSession {
-  // Of no size: who sends waits for the reader of the run.
-  const outbox = createQueue<AgentEvent>({ capacity: 0 })
-  const send = (event: AgentEvent): Promise<boolean> => outbox.push(event)
-  let end: ToolEnd | undefined
-  const onEnd = (how: ToolEnd): void => void (end = how)
-  return {
-    ctx: createToolContext(call, options, { send, onEnd }),
-    get end() {
-      return end
-    },
-    send,
-    during: (work) => during(work, outbox),
+  constructor(call: CallRequest, options: ActiveCallOptions) {
+    this.ctx = createToolContext(call, this, options)
+  }
+
+  /** Sends an event and waits until it is read. False when nobody reads any more. */
+  send(event: AgentEvent): Promise<boolean> {
+    return this.#events.push(event)
+  }
+
+  /** Yields the events of the tool until it has settled. Returns or throws what it settled with. */
+  async *eventsDuring(work: Promise<unknown>): AsyncGenerator<AgentEvent, unknown> {
+    const close = (): void => this.#events.close()
+    work.then(close, close)
+    let isStopped = true
+    try {
+      yield* this.#events
+      isStopped = false
+    } finally {
+      // The signal has aborted: wait while the tool cleans up.
+      if (isStopped) await work
+    }
+    return work
   }
 }
 
-interface Doors {
-  readonly send: ToolSession['send']
-  readonly onEnd: (how: ToolEnd) => void
-}
-
-function createToolContext(call: CallRequest, options: SessionOptions, { send, onEnd }: Doors): ToolContext {
-  const { ctx, asker, signal, trace, messages } = options
+function createToolContext(call: CallRequest, active: ActiveCall, options: ActiveCallOptions): ToolContext {
+  const { ctx, interrupts, signal, trace, messages } = options
   let delegated = 0
   return {
     threadId: ctx.threadId,
@@ -71,7 +72,6 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     toolCallId: call.id,
     toolName: call.name,
     agentName: nameAt(ctx.span.address),
-    timeoutMs: ctx.services.toolTimeoutMs,
     signal,
     get messages() {
       return messages()
@@ -80,27 +80,27 @@ function createToolContext(call: CallRequest, options: SessionOptions, { send, o
     get state() {
       return ctx.state
     },
-    setState: (next) => void send(ctx.setState(next)),
-    emit: (event) => void send(event),
-    exit: (result = null) => onEnd({ type: 'exit', result }),
-    breakLoop: () => onEnd({ type: 'break' }),
-    transfer: (to) => onEnd({ type: 'transfer', to }),
-    interrupt: asker.interrupt,
-    resumed: asker.resumed,
+    setState: (next) => void active.send(ctx.setState(next)),
+    emit: (event) => void active.send(event),
+    exit: (result = null) => void (active.end = { type: 'exit', result }),
+    breakLoop: () => void (active.end = { type: 'break' }),
+    transfer: (to) => void (active.end = { type: 'transfer', to }),
+    interrupt: interrupts.interrupt,
+    resumed: interrupts.resumed,
     delegate(agent, { messages: given, isSilent = false }) {
-      const nth = ++delegated
-      const segment = nth === 1 ? segmentOf(call) : [segmentOf(call), String(nth)]
+      const ordinal = ++delegated
+      const segment = ordinal === 1 ? segmentOf(call) : [segmentOf(call), String(ordinal)]
       const source = ctx.delegate(agent, { messages: given, segment, toolCallId: call.id, signal, trace })
-      return relay(source, asker, isSilent ? undefined : send)
+      return relay(source, interrupts, isSilent ? undefined : (event) => active.send(event))
     },
   }
 }
 
-/** Sends what an agent does, at the pace of the reader. Its questions are those of the tool. */
+/** Sends an agent's events at the pace of the reader. Its interrupts are those of the tool. */
 async function* relay(
   source: AsyncGenerator<AgentEvent, Control>,
-  asker: InterruptScope,
-  send: ToolSession['send'] | undefined,
+  interrupts: InterruptScope,
+  send: ((event: AgentEvent) => Promise<boolean>) | undefined,
 ): AsyncGenerator<AgentEvent, DelegatedEnd> {
   try {
     for (;;) {
@@ -109,33 +109,16 @@ async function* relay(
         await send?.(step.value)
         yield step.value
       } else if (step.value.type === 'interrupted') {
-        // Noted, should the tool swallow it.
-        asker.add(step.value)
+        // Also noted in the scope: the tool may swallow the signal.
+        interrupts.add(step.value)
         throw new InterruptSignal(step.value)
       } else if (step.value.type === 'cancelled') {
         throw new StoppedSignal(
-          'The run stops here. Do not catch this: the tool runs again when the run goes on.',
+          'The run stops here. Do not catch this: the tool runs again when the run is resumed.',
         )
       } else return step.value
     }
   } finally {
     await source.return({ type: 'cancelled' })
   }
-}
-
-async function* during(
-  work: Promise<unknown>,
-  outbox: Queue<AgentEvent>,
-): AsyncGenerator<AgentEvent, unknown> {
-  const close = (): void => outbox.close()
-  work.then(close, close)
-  let isStopped = true
-  try {
-    yield* outbox
-    isStopped = false
-  } finally {
-    // The tool has been told, and is given the time to clean up.
-    if (isStopped) await work
-  }
-  return work
 }

@@ -28,10 +28,8 @@ async function readerOf(options: OffloadResultsOptions): Promise<Tool> {
   return setup?.tools?.[0] as Tool
 }
 
-/** Calls a tool to its end. */
 async function callTool(tool: Tool, args: unknown): Promise<unknown> {
-  const running = tool.call(args, toolContext) as AsyncGenerator<unknown, unknown>
-  return (await running.next()).value
+  return tool.call(args, toolContext)
 }
 
 const long = '0123456789'.repeat(20)

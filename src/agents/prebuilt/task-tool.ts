@@ -32,6 +32,7 @@ export function taskTool(agents: readonly Agent[], owner: string): Tool {
       required: ['subagent_type', 'description'],
       additionalProperties: false,
     },
+    timeoutMs: Infinity,
     call(args, ctx) {
       const name: unknown = Reflect.get(Object(args) as object, 'subagent_type')
       const request: unknown = Reflect.get(Object(args) as object, 'description')

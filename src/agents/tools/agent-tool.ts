@@ -32,6 +32,8 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     description,
     shape: agentTree(agent),
     parameters: toJsonSchema(input, what),
+    // The agent's own tools have limits, and so has the run.
+    timeoutMs: Infinity,
     async call(args, ctx) {
       const checked = await check(args)
       if (!checked.ok) {

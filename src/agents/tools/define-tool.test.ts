@@ -170,7 +170,7 @@ describe('the work', () => {
         }
       },
     })
-    const call = tool.call({}, toolContext()) as AsyncGenerator
+    const call = (await tool.call({}, toolContext())) as AsyncGenerator
     await call.next()
     await call.return(undefined)
     expect(isClosed).toBe(true)

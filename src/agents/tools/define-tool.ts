@@ -1,10 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { systemClock, type Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { isAsyncGenerator } from '../../core/is-async-generator.js'
 import type { JsonSchema } from '../../models/index.js'
 import { describeIssues, isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
-import { withTimeLimit } from './tool-timeout.js'
 import type { Tool, ToolContext } from '../contract.js'
 
 interface ToolBasics<Args> {
@@ -14,10 +11,7 @@ interface ToolBasics<Args> {
   readonly description: string
   /** The result ends the agent: the model does not see it. */
   readonly returnDirectly?: boolean
-  /**
-   * How long a call may take. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, finished or not. Default: as
-   * long as the run allows.
-   */
+  /** How long a call may take, in milliseconds. See `Tool.timeoutMs`. */
   readonly timeoutMs?: number
   /**
    * The work, with checked arguments. May be sync, async, or an async generator that yields progress and returns the
@@ -47,11 +41,6 @@ export interface PlainToolDefinition extends ToolBasics<Record<string, never>> {
   readonly parameters?: undefined
 }
 
-export interface DefineToolOptions {
-  /** What `timeoutMs` is measured with. */
-  readonly clock?: Clock
-}
-
 /**
  * Makes a tool. Throws INVALID_AGENT when the definition is of no use; a call throws INVALID_TOOL_ARGUMENTS, in words
  * a model can act on, when the arguments do not fit.
@@ -64,43 +53,29 @@ export interface DefineToolOptions {
  *   execute: ({ city }, { signal }) => fetchWeather(city, { signal }),
  * })
  */
-export function defineTool<Input extends StandardSchemaV1>(
-  definition: SchemaToolDefinition<Input>,
-  options?: DefineToolOptions,
-): Tool
-export function defineTool<Args = unknown>(
-  definition: JsonToolDefinition<Args>,
-  options?: DefineToolOptions,
-): Tool
-export function defineTool(definition: PlainToolDefinition, options?: DefineToolOptions): Tool
+export function defineTool<Input extends StandardSchemaV1>(definition: SchemaToolDefinition<Input>): Tool
+export function defineTool<Args = unknown>(definition: JsonToolDefinition<Args>): Tool
+export function defineTool(definition: PlainToolDefinition): Tool
 export function defineTool(
   definition: SchemaToolDefinition<StandardSchemaV1> | JsonToolDefinition<unknown> | PlainToolDefinition,
-  { clock = systemClock }: DefineToolOptions = {},
 ): Tool {
-  const { name, description, returnDirectly } = definition
+  const { name, description, returnDirectly, timeoutMs } = definition
   checkBasics(definition)
   const { parameters, check } = prepareInput(definition)
-
-  async function* run(args: unknown, ctx: ToolContext): AsyncGenerator<unknown, unknown> {
-    const checked = await check(args)
-    if (!checked.ok) {
-      const message = `The arguments of tool '${name}' do not fit:\n${describeIssues(checked.issues)}`
-      throw new MillraceError('INVALID_TOOL_ARGUMENTS', message, { details: { issues: checked.issues } })
-    }
-    // The overloads tie the schema to the argument of `execute`. Here only the schema knows what came out of it.
-    const result = await definition.execute(checked.value as never, ctx)
-    return isAsyncGenerator(result) ? yield* result : result
-  }
-
   return {
     name,
     description,
     parameters,
     ...(returnDirectly === undefined ? {} : { returnDirectly }),
-    call(args, ctx) {
-      const timeoutMs = definition.timeoutMs ?? ctx.timeoutMs
-      if (timeoutMs === undefined) return run(args, ctx)
-      return withTimeLimit((limited) => run(args, limited), { ctx, name, timeoutMs, clock })
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    async call(args, ctx) {
+      const checked = await check(args)
+      if (!checked.ok) {
+        const message = `The arguments of tool '${name}' do not fit:\n${describeIssues(checked.issues)}`
+        throw new MillraceError('INVALID_TOOL_ARGUMENTS', message, { details: { issues: checked.issues } })
+      }
+      // The overloads tie the schema to the argument of `execute`; here only the schema knows its output.
+      return definition.execute(checked.value as never, ctx)
     },
   }
 }
