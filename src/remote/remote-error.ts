@@ -1,11 +1,11 @@
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/is-record.js'
 import type { EventOf } from '../protocol/index.js'
-import type { Transport } from './source/watch-fetch.js'
+import type { Transport } from './watch-fetch.js'
 
 const maxQuoted = 500
 
-/** What went wrong between us and the agent, in words that say where to look. */
+/** The error of a run whose stream failed. Its message says where to look. */
 export function remoteError(name: string, error: unknown, transport: Transport): MillraceError {
   if (transport.broken !== undefined) return brokenOff(name, transport.broken)
   if (MillraceError.isInstance(error)) return error
@@ -24,19 +24,19 @@ export function remoteError(name: string, error: unknown, transport: Transport):
   if (isUnreadable(error))
     return new MillraceError(
       'INVALID_EVENT',
-      `Agent '${name}' sent what is not an AG-UI event: ${textOf(error)}`,
+      `Agent '${name}' sent what is not an AG-UI event: ${errorText(error)}`,
       { cause: error },
     )
   const words = transport.isAnswered ? 'failed' : 'could not be reached'
-  return new MillraceError('AGENT_ERROR', `Agent '${name}' ${words}: ${textOf(error)}`, { cause: error })
+  return new MillraceError('AGENT_ERROR', `Agent '${name}' ${words}: ${errorText(error)}`, { cause: error })
 }
 
 function brokenOff(name: string, error: unknown): MillraceError {
-  const message = `The connection to agent '${name}' broke off before its run was over: ${textOf(error)}`
+  const message = `The connection to agent '${name}' broke off before its run was over: ${errorText(error)}`
   return new MillraceError('AGENT_ERROR', message, { cause: error })
 }
 
-/** The stream was over, and the run was not. */
+/** The error of a stream that ended before its run. */
 export function endedEarly(name: string, { broken, contentType }: Transport): MillraceError {
   if (broken !== undefined) return brokenOff(name, broken)
   const isStream = contentType === undefined || /event-stream|event\+proto/.test(contentType)
@@ -46,14 +46,14 @@ export function endedEarly(name: string, { broken, contentType }: Transport): Mi
   return new MillraceError('AGENT_ERROR', message)
 }
 
-/** The agent itself says that it has failed. Its words are for the log: they may say what is not for clients. */
+/** The error of a run that ended with RUN_ERROR. The agent's message is for the log: it may hold secrets. */
 export function failedRun(name: string, { message, code }: EventOf<'RUN_ERROR'>): MillraceError {
   return new MillraceError('AGENT_ERROR', `Agent '${name}' failed: ${quoted(message)}`, {
     details: { remoteMessage: message, ...(code === undefined ? {} : { remoteCode: code }) },
   })
 }
 
-/** Not JSON, no object, without a type: what the readers of both generations throw. */
+/** Whether the client could not read an event: not JSON, no object, or without a type. Both generations are known. */
 function isUnreadable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
@@ -61,8 +61,8 @@ function isUnreadable(error: unknown): boolean {
   )
 }
 
-/** With the reason below it, where `fetch` keeps what matters. */
-function textOf(error: unknown): string {
+/** With the message of its cause, where `fetch` keeps the reason. */
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return quoted(String(error))
   const below = error.cause instanceof Error ? error.cause : undefined
   const { code } = fieldsOf(below)

@@ -1,11 +1,16 @@
 import { AbstractAgent, type AgentConfig, type BaseEvent } from '@ag-ui/client'
 import type { AgentCapabilities, RunAgentInput } from '@ag-ui/core'
 import { Observable, type Subscriber } from 'rxjs'
-import { startRun, type Agent, type RunOptions } from '../agents/index.js'
+import {
+  startRun,
+  type Agent,
+  type Checkpoint,
+  type CheckpointStore,
+  type RunOptions,
+} from '../agents/index.js'
 import { createDowngrade, parseRunInput, type AgUiEvent } from '../protocol/index.js'
-import { createMemoryCheckpoints } from './memory-checkpoints.js'
 
-type OfTheRun =
+type RunOptionName =
   | 'checkpoints'
   | 'identity'
   | 'values'
@@ -15,24 +20,23 @@ type OfTheRun =
   | 'onProblem'
   | 'newId'
   | 'clock'
-type OfTheClient = 'agentId' | 'description' | 'threadId' | 'initialMessages' | 'initialState' | 'debug'
+type ClientOptionName = 'agentId' | 'description' | 'threadId' | 'initialMessages' | 'initialState' | 'debug'
 
 /**
- * How an agent is shown as one of `@ag-ui/client`. `agentId` and `description` are the agent's own unless told. Without
- * `checkpoints` the pauses of the last 1,000 threads that asked are kept in memory, for this agent and all its clones.
+ * Options of `toAgUi`. `agentId` and `description` default to the agent's own. Without `checkpoints`, those of the last 1,000
+ * interrupted threads are kept in memory, for this agent and all its clones.
  */
-export interface ToAgUiOptions extends Pick<RunOptions, OfTheRun>, Pick<AgentConfig, OfTheClient> {
+export interface ToAgUiOptions extends Pick<RunOptions, RunOptionName>, Pick<AgentConfig, ClientOptionName> {
   /**
-   * Who reads the events in the end. Clients before 1.0 fail on what is new in it; CopilotKit has one in the browser.
-   * Default: what the input of a run says of itself.
+   * The version of the clients that read the events. Clients before 1.0 fail on its new events; CopilotKit has one in the
+   * browser. Default: by the input of each run.
    */
   readonly clients?: '1.0' | '0.0.59'
 }
 
 /**
  * Makes an `AbstractAgent` of an agent, run in this process: for the runtime of CopilotKit, and whatever else takes agents
- * of `@ag-ui/client`. A run never fails its Observable: a failure is a RUN_ERROR, as from a server. Only an input that is
- * none does.
+ * of `@ag-ui/client`. A run that fails ends with RUN_ERROR, as from a server; only an invalid input fails the Observable.
  *
  * @example
  * const runtime = new CopilotRuntime({ agents: { concierge: toAgUi(concierge, { clients: '0.0.59' }) } })
@@ -47,7 +51,7 @@ interface Parts {
 }
 
 class LocalAgent extends AbstractAgent {
-  // No private names: a clone is made without the constructor.
+  // No private members: a clone is made without the constructor.
   readonly parts: Parts
   readonly active = new Set<AbortController>()
 
@@ -65,7 +69,7 @@ class LocalAgent extends AbstractAgent {
       this.active.add(controller)
       subscriber.add(() => {
         this.active.delete(controller)
-        // Nobody is there to read it any more.
+        // Nobody reads the events any more.
         controller.abort()
       })
       emitRun(this.parts, { input, controller, subscriber })
@@ -92,9 +96,9 @@ interface Emission {
   readonly subscriber: Subscriber<BaseEvent>
 }
 
-/** Throws INVALID_INPUT or UNSUPPORTED_PROTOCOL when nothing can be run. */
-function emitRun({ agent, options }: Parts, { input: given, controller, subscriber }: Emission): void {
-  const { input, peer, warnings } = parseRunInput(given)
+/** Throws INVALID_INPUT or UNSUPPORTED_PROTOCOL for an input that cannot be run. */
+function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber }: Emission): void {
+  const { input, peer, warnings } = parseRunInput(raw)
   for (const { field, message } of warnings) options.onProblem?.(`input.${field}: ${message}`)
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
   const downgrade = isLegacy ? createDowngrade() : undefined
@@ -107,7 +111,7 @@ function emitRun({ agent, options }: Parts, { input: given, controller, subscrib
   void started.result.then(() => subscriber.complete())
 }
 
-/** What every agent gets from the kit, and what it says of itself. */
+/** The agent's own capabilities, and those that the kit gives every agent. */
 function capabilitiesOf({ name, description, capabilities = {} }: Agent): AgentCapabilities {
   return {
     ...capabilities,
@@ -116,5 +120,23 @@ function capabilitiesOf({ name, description, capabilities = {} }: Agent): AgentC
     tools: { supported: true, clientProvided: true, ...capabilities.tools },
     state: { snapshots: true, deltas: true, ...capabilities.state },
     humanInTheLoop: { supported: true, interrupts: true, ...capabilities.humanInTheLoop },
+  }
+}
+
+/** Keeps the checkpoints of the threads that were interrupted last, in memory. */
+export function createMemoryCheckpoints(limit = 1000): CheckpointStore {
+  const kept = new Map<string, Checkpoint>()
+  return {
+    load: (threadId) => Promise.resolve(kept.get(threadId)),
+    save(threadId, checkpoint) {
+      // A map keeps the order of insertion: the newest stands last.
+      kept.delete(threadId)
+      kept.set(threadId, checkpoint)
+      for (const oldest of kept.keys()) {
+        if (kept.size <= limit) break
+        kept.delete(oldest)
+      }
+      return Promise.resolve()
+    },
   }
 }

@@ -1,36 +1,36 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import type { AgUiAgent } from '../options.js'
+import type { AgUiAgent } from './contract.js'
 
-/** What is known of the connection, where there is one. */
+/** The state of the connection, if there is one. */
 export interface Transport {
   isAnswered: boolean
   contentType: string | undefined
-  /** Why the body of the answer broke off. */
+  /** The reason why the response broke off. */
   broken: unknown
 }
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Puts a hand between an `HttpAgent` and its connection, for two things that it does not do itself: it reads on however
- * far its reader is behind, and when a connection breaks off in the middle, it leaves a rejection behind that nobody
- * handles, which ends a Node process. So bodies wait for `room`, and one that breaks ends as if it were complete; that it
- * was not is noted here. Other agents are left as they are.
+ * Watches the connection of an `HttpAgent`, for two things that the agent does not do itself: it reads on however far its
+ * reader is behind, and when a connection breaks off, it leaves an unhandled rejection that ends a Node process. So bodies
+ * wait while `waitForSpace` gives a promise, and a body that breaks off ends as if it were complete, with the reason in
+ * `broken`. Other agents are left as they are.
  */
-export function watchFetch(agent: AgUiAgent, room: () => Promise<void> | undefined): Transport {
+export function watchFetch(agent: AgUiAgent, waitForSpace: () => Promise<void> | undefined): Transport {
   const transport: Transport = { isAnswered: false, contentType: undefined, broken: undefined }
-  const given: unknown = Reflect.get(agent, 'fetch')
-  if (typeof given !== 'function' || typeof Reflect.get(agent, 'url') !== 'string') {
+  const original: unknown = Reflect.get(agent, 'fetch')
+  if (typeof original !== 'function' || typeof Reflect.get(agent, 'url') !== 'string') {
     transport.isAnswered = true
     return transport
   }
   const watched: Fetch = async (url, init) => {
-    const response = await (given as Fetch).call(agent, url, init)
+    const response = await (original as Fetch).call(agent, url, init)
     transport.isAnswered = true
     transport.contentType = response.headers.get('content-type') ?? ''
     const { body, ok } = response
     if (!ok || !(body instanceof ReadableStream)) return response
-    return new Response(watchedBody(body, transport, room), response)
+    return new Response(watchedBody(body, transport, waitForSpace), response)
   }
   Reflect.set(agent, 'fetch', watched)
   return transport
@@ -39,12 +39,12 @@ export function watchFetch(agent: AgUiAgent, room: () => Promise<void> | undefin
 function watchedBody(
   body: ReadableStream<Uint8Array>,
   transport: Transport,
-  room: () => Promise<void> | undefined,
+  waitForSpace: () => Promise<void> | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const source: UnderlyingSource<Uint8Array> = {
     async pull(controller) {
-      await room()
+      await waitForSpace()
       try {
         const { done, value } = await reader.read()
         if (done) controller.close()
@@ -55,7 +55,7 @@ function watchedBody(
       }
     },
     async cancel(reason) {
-      // A body that has broken off cannot be cancelled any more, and need not be.
+      // A body that has broken off cannot be cancelled, and need not be.
       await reader.cancel(reason).catch(() => undefined)
     },
   }

@@ -1,7 +1,7 @@
 import type { AgentCapabilities } from '@ag-ui/core'
 import type { RunContext, ThreadOwner } from '../agents/index.js'
 
-/** What is needed of an agent of `@ag-ui/client`: every `AbstractAgent` has it, of 1.0 as of 0.0.59. */
+/** The members of an `@ag-ui/client` agent that are used. Every `AbstractAgent` has them, of 1.0 as of 0.0.59. */
 export interface AgUiAgent {
   readonly agentId?: string | undefined
   readonly description?: string
@@ -10,7 +10,7 @@ export interface AgUiAgent {
   abortRun(): void
 }
 
-/** What is needed of an Observable. */
+/** The part of an Observable that is used. */
 export interface AgUiStream {
   subscribe(observer: AgUiObserver): { unsubscribe(): void }
 }
@@ -21,36 +21,36 @@ export interface AgUiObserver {
   readonly complete: () => void
 }
 
-/** A part of a run that may go along to the agent. */
+/** A part of the input that may be forwarded to the agent. */
 export type Forwarded = 'context' | 'forwardedProps' | 'state' | 'tools'
 
-/** How an agent of AG-UI takes part. */
+/** Options of `fromAgUi`. */
 export interface FromAgUiOptions<A extends AgUiAgent = AgUiAgent> {
-  /** What it is called. Default: its `agentId`. */
+  /** Default: the agent's `agentId`. */
   readonly name?: string
   /** Default: the agent's own. */
   readonly description?: string
-  /** Prompts that show its point. */
+  /** Prompts that show what the agent is for. */
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
   /**
-   * What goes along besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
+   * What is forwarded besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
    * state; without `tools` it is not offered those of the client.
    */
   readonly forward?: readonly Forwarded[]
   /**
-   * The agent's thread that belongs to a thread. Default: the same id when there are no users to tell apart, else one
-   * that no other user has. Below another agent, one is made of this and of the place in the tree.
+   * The agent's thread for a thread. Default: the same id if there is one user, else an id that no other user has. Below
+   * another agent, an id derived from this one and the address.
    */
   readonly threadId?: (thread: ThreadOwner) => string | Promise<string>
   /**
-   * Has a hand in the copy of the agent that one run is made with: the headers of this user, for example. What it
-   * throws fails the agent.
+   * Prepares the copy of the agent that one run uses: sets the headers of this user, for example. What it throws fails the
+   * agent.
    */
   readonly prepare?: (agent: A, ctx: RunContext) => void | Promise<void>
   /**
-   * Tells the agent's server that a run is not wanted any more, where hanging up is not enough: AG-UI has no request for
-   * it. Has the grace time of the run. `agent` is the copy that the run was made with.
+   * Cancels a run on the agent's server, if closing the connection is not enough: AG-UI has no request for it. Has the grace
+   * time of the run. `agent` is the copy that the run uses.
    */
   readonly cancel?: (run: RemoteRun<A>) => void | Promise<void>
 }

@@ -1,7 +1,7 @@
 import { HttpAgent } from '@ag-ui/client'
 import { expect, it } from 'vitest'
-import { settled } from '../../../test/support/run-agent.js'
-import { manualClock } from '../../core/clock.js'
+import { settled } from '../../test/support/run-agent.js'
+import { manualClock } from '../core/clock.js'
 import { remoteEvents } from './remote-events.js'
 
 const input = { threadId: 't', runId: 'r', messages: [], tools: [], context: [] }

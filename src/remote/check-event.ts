@@ -1,9 +1,9 @@
 import { EventType, omitOptionalNulls, type Message } from '@ag-ui/core'
 import { EventSchema, MessageSchema } from '@ag-ui/core/schemas'
 import type { z } from 'zod'
-import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
-import type { AgUiEvent } from '../../protocol/index.js'
+import { MillraceError } from '../core/errors.js'
+import { isRecord } from '../core/is-record.js'
+import type { AgUiEvent } from '../protocol/index.js'
 
 const types = new Set<unknown>(Object.values(EventType))
 const roles = new Set<unknown>(MessageSchema.options.map(({ shape }) => shape.role.value))
@@ -12,16 +12,16 @@ const outcomes = new Set<unknown>(['success', 'interrupt', 'cancelled'])
 /** An event with a type. */
 export type RawEvent = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** Throws INVALID_EVENT for what is no event at all. */
+/** Throws INVALID_EVENT for a value without a type. */
 export function toRawEvent(value: unknown, name: string): RawEvent {
   if (isRecord(value) && typeof value.type === 'string') return value as RawEvent
-  throw invalid(name, 'an event is an object with a type')
+  throw invalidEvent(name, 'an event is an object with a type')
 }
 
 /**
- * An event as AG-UI 1.0 describes it. Undefined for a type that is not known, and nulls where nothing can stand are left
- * out: a newer or an older server is not a broken one. Throws INVALID_EVENT, naming the field, for a malformed one.
- * RUN_STARTED and MESSAGES_SNAPSHOT pass as they are: they may repeat a whole history, of which little is read.
+ * Checks an event against AG-UI 1.0. Newer and older servers are not broken ones: gives undefined for an unknown type, and
+ * leaves out nulls in optional members. Throws INVALID_EVENT, naming the field, for a malformed event. RUN_STARTED and
+ * MESSAGES_SNAPSHOT pass unchecked: they may repeat a whole history, of which little is read.
  */
 export function checkEvent(event: RawEvent, name: string): AgUiEvent | undefined {
   if (isPlainDelta(event)) return event
@@ -30,10 +30,10 @@ export function checkEvent(event: RawEvent, name: string): AgUiEvent | undefined
   const parsed = EventSchema.safeParse(withKnownOutcome(withWholeTime(omitOptionalNulls(event, 'Event'))))
   // The schema is what the type is made from.
   if (parsed.success) return parsed.data as AgUiEvent
-  throw invalid(name, problemOf(event.type, parsed.error))
+  throw invalidEvent(name, firstProblem(event.type, parsed.error))
 }
 
-/** Nearly every event: a piece of a text or of arguments, and nothing else. */
+/** Nearly every event is a plain delta of a text or of arguments. */
 function isPlainDelta(event: RawEvent): event is RawEvent & AgUiEvent {
   const { type, delta } = event
   if (typeof delta !== 'string') return false
@@ -45,33 +45,33 @@ function hasOnly(event: RawEvent, id: string): boolean {
   return typeof event[id] === 'string' && Object.keys(event).length === 3
 }
 
-/** Servers of languages with other clocks send fractions, which the protocol does not know. */
+/** Servers in other languages send fractions of milliseconds, which the protocol does not allow. */
 function withWholeTime(event: RawEvent): RawEvent {
   const { timestamp } = event
   return typeof timestamp === 'number' ? { ...event, timestamp: Math.round(timestamp) } : event
 }
 
-/** An end of a kind that is not known is an end. */
+/** A run with an unknown outcome has ended all the same. */
 function withKnownOutcome(event: RawEvent): RawEvent {
   const { outcome, ...rest } = event
   const isUnknown = event.type === 'RUN_FINISHED' && isRecord(outcome) && !outcomes.has(outcome.type)
   return isUnknown ? rest : event
 }
 
-/** A message of a snapshot. Undefined when its role is not known. Throws INVALID_EVENT for a malformed one. */
+/** Checks a message of a snapshot. Undefined for an unknown role. Throws INVALID_EVENT for a malformed one. */
 export function checkMessage(value: unknown, name: string): Message | undefined {
   if (!isRecord(value) || !roles.has(value.role)) return undefined
   const parsed = MessageSchema.safeParse(value)
   if (parsed.success) return parsed.data as Message
-  throw invalid(name, problemOf('MESSAGES_SNAPSHOT.messages', parsed.error))
+  throw invalidEvent(name, firstProblem('MESSAGES_SNAPSHOT.messages', parsed.error))
 }
 
-function problemOf(what: string, { issues }: z.core.$ZodError): string {
+function firstProblem(what: string, { issues }: z.core.$ZodError): string {
   const [issue] = issues
   const path = issue?.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
   return `${what}${path ?? ''}: ${issue?.message ?? 'malformed'}`
 }
 
-function invalid(name: string, problem: string): MillraceError {
+function invalidEvent(name: string, problem: string): MillraceError {
   return new MillraceError('INVALID_EVENT', `Agent '${name}' sent an invalid event: ${problem}`)
 }

@@ -31,7 +31,7 @@ const call = (amount: number) => ({ toolCall: { name: 'pay', args: { amount } } 
 /** Through text, as from a disk. */
 const fromDisk = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-describe.each(clientVersions)('questions from behind the HttpAgent $version', ({ Client }) => {
+describe.each(clientVersions)('interrupts from behind the HttpAgent $version', ({ Client }) => {
   async function remotePayer(amounts: readonly number[], store: 'memory' | 'sqlite' = 'memory') {
     const { paid, pay } = payer()
     const model = scriptedModel([['A moment.', ...amounts.map(call)], 'Done.'])
@@ -43,18 +43,18 @@ describe.each(clientVersions)('questions from behind the HttpAgent $version', ({
     const { paid, remote } = await remotePayer([120])
     const client = createClient(remote.agent())
     const asked = await client.say('Pay.')
-    const [question] = interruptsOf(asked)
-    expect(question).toMatchObject({ message: 'Pay 120?', reason: 'tool_call', toolCallId: 'call-1' })
-    expect(question?.responseSchema).toMatchObject({ required: ['approved'] })
+    const [interrupt] = interruptsOf(asked)
+    expect(interrupt).toMatchObject({ message: 'Pay 120?', reason: 'tool_call', toolCallId: 'call-1' })
+    expect(interrupt?.responseSchema).toMatchObject({ required: ['approved'] })
     const sent = ofType(remote.streams[0]?.events ?? [], 'RUN_FINISHED')[0]?.outcome
     const theirs = sent?.type === 'interrupt' ? sent.interrupts[0]?.id : undefined
-    expect(question?.id).not.toBe(theirs)
+    expect(interrupt?.id).not.toBe(theirs)
 
-    const misfit = await client.answer({ [question?.id ?? '']: { approved: 'perhaps' } })
+    const misfit = await client.answer({ [interrupt?.id ?? '']: { approved: 'perhaps' } })
     expect(misfit.outcome).toMatchObject({ type: 'failed', error: { code: 'INVALID_RESUME' } })
     expect(remote.streams).toHaveLength(1)
 
-    const { outcome } = await client.answer({ [question?.id ?? '']: { approved: true } })
+    const { outcome } = await client.answer({ [interrupt?.id ?? '']: { approved: true } })
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
     expect(remote.streams[1]?.input.resume).toEqual([
       { interruptId: theirs, status: 'resolved', payload: { approved: true } },
@@ -104,8 +104,8 @@ describe.each(clientVersions)('questions from behind the HttpAgent $version', ({
       const front = await serveAgents({ agents: [remote.agent()] })
       const talk = front.talk({ Client: Front })
       await talk.say('Pay.')
-      const [question] = talk.client.pendingInterrupts
-      const interruptId = question?.id ?? ''
+      const [interrupt] = talk.client.pendingInterrupts
+      const interruptId = interrupt?.id ?? ''
       await talk.send({ resume: [{ interruptId, status: 'resolved', payload: { approved: true } }] })
       expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: Done.')
       expect(paid).toEqual([120])
@@ -124,14 +124,14 @@ describe.each(clientVersions)('questions from behind the HttpAgent $version', ({
       })
     const client = createClient(rootOf(remote.agent()))
     const asked = await client.say('Pay.')
-    const [question] = interruptsOf(asked)
+    const [interrupt] = interruptsOf(asked)
     const [span] = ofType(asked.events, 'SUBAGENT_STARTED')
-    expect(question?.subagentRunId).toBe(span?.subagentRunId)
+    expect(interrupt?.subagentRunId).toBe(span?.subagentRunId)
     expect(ofType(asked.events, 'SUBAGENT_FINISHED')[0]?.outcome).toEqual({
       type: 'suspended',
-      interruptIds: [question?.id],
+      interruptIds: [interrupt?.id],
     })
-    const { outcome, events } = await client.answer({ [question?.id ?? '']: { approved: true } })
+    const { outcome, events } = await client.answer({ [interrupt?.id ?? '']: { approved: true } })
     expect(outcome).toMatchObject({ type: 'completed', text: 'It was paid.' })
     expect(ofType(events, 'SUBAGENT_STARTED')[0]?.subagentRunId).toBe(span?.subagentRunId)
     expect(paid).toEqual([120])
@@ -151,7 +151,7 @@ describe.each(clientVersions)('questions from behind the HttpAgent $version', ({
   })
 })
 
-describe('an agent that asks', () => {
+describe('an agent that interrupts its run', () => {
   const asks = (...ids: readonly string[]) => [
     { type: 'RUN_STARTED' },
     {
@@ -160,7 +160,7 @@ describe('an agent that asks', () => {
     },
   ]
 
-  it('may use an id again for its next question', async () => {
+  it('may use an id again for its next interrupt', async () => {
     const remote = new ScriptedAgUi((_, index) => (index < 2 ? asks('q') : whole(...text('m1', 'Enough.'))))
     const client = createClient(fromAgUi(remote, { name: 'remote' }))
     const first = idOf(await client.say('Go.'))
@@ -187,12 +187,12 @@ describe('an agent that asks', () => {
     const root = handWritten('root', async function* (ctx) {
       const left = yield* ctx.delegate(agent, { segment: 'left' })
       const right = yield* ctx.delegate(agent, { segment: 'right' })
-      const paused = [left, right].filter((control) => control.type === 'interrupted')
-      if (paused.length === 0) return { type: 'done' }
+      const interrupted = [left, right].filter((control) => control.type === 'interrupted')
+      if (interrupted.length === 0) return { type: 'done' }
       return {
         type: 'interrupted',
-        openInterrupts: paused.flatMap(({ openInterrupts }) => openInterrupts),
-        frames: Object.assign({}, ...paused.map(({ frames }) => frames)) as Record<string, unknown>,
+        openInterrupts: interrupted.flatMap(({ openInterrupts }) => openInterrupts),
+        frames: Object.assign({}, ...interrupted.map(({ frames }) => frames)) as Record<string, unknown>,
       }
     })
     const client = createClient(root)
@@ -236,17 +236,17 @@ describe('an agent that asks', () => {
       remote.inputs.length = 0
       const client = createClient(top)
       const asked = await client.say('Go.')
-      const [question] = interruptsOf(asked)
+      const [interrupt] = interruptsOf(asked)
       const span = ofType(asked.events, 'SUBAGENT_STARTED').at(-1)
       expect(span?.name).toBe('clerk')
-      expect(question?.subagentRunId).toBe(span?.subagentRunId)
+      expect(interrupt?.subagentRunId).toBe(span?.subagentRunId)
       expect(ofType(asked.events, 'SUBAGENT_FINISHED').map(({ outcome }) => outcome)).toEqual(
         ofType(asked.events, 'SUBAGENT_STARTED').map(() => ({
           type: 'suspended',
-          interruptIds: [question?.id],
+          interruptIds: [interrupt?.id],
         })),
       )
-      const { outcome } = await client.answer({ [question?.id ?? '']: true })
+      const { outcome } = await client.answer({ [interrupt?.id ?? '']: true })
       expect(outcome).toMatchObject({ type: 'completed', text: 'Thanks.' })
     }
   })

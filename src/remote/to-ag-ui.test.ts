@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Checkpoint } from '../agents/index.js'
-import { createMemoryCheckpoints } from './memory-checkpoints.js'
+import { createMemoryCheckpoints } from './to-ag-ui.js'
 
-it('keeps those that were saved last', async () => {
+it('keeps the checkpoints that were saved last', async () => {
   const checkpoints = createMemoryCheckpoints(2)
   const checkpoint = (threadId: string) => ({ threadId }) as Checkpoint
   for (const id of ['a', 'b', 'a', 'c']) await checkpoints.save(id, checkpoint(id))
