@@ -5,7 +5,6 @@ import { createRunStream, type AgentEvent, type AgUiEvent } from '../protocol/in
 import { assertValidStream } from '../testing/index.js'
 import { EventSink } from './event-sink.js'
 import { MessageWriter, type MessageWriterOptions } from './message-writer.js'
-import { rejectMessage } from './rejected.js'
 import { spanEnded } from './spans.js'
 
 function createWriter(options: Partial<MessageWriterOptions> = {}) {
@@ -91,23 +90,20 @@ it('says who wrote a message and to which span it belongs', () => {
   ])
 })
 
-it('sends an encrypted value after the end of its message, also without a word before', () => {
+it('sends an encrypted value for the message being written or any other, also without a word before', () => {
   const { writer, sink } = createWriter()
   writer.begin('reasoning')
   writer.write('hm')
-  writer.attach('sealed')
+  writer.sendEncryptedValue('sealed')
   writer.begin('reasoning')
-  writer.attach('more')
+  writer.sendEncryptedValue('more')
   writer.end()
-  writer.sendEncryptedValue('reasoning-1', 'again')
-  const { out, messages } = strict(sink.take())
-  expect(out.slice(3, 5)).toEqual([
-    'REASONING_MESSAGE_END reasoning-1',
-    'REASONING_ENCRYPTED_VALUE reasoning-1',
-  ])
-  expect(messages).toEqual([
+  writer.sendEncryptedValue('alone')
+  writer.sendEncryptedValue('again', 'reasoning-1')
+  expect(strict(sink.take()).messages).toEqual([
     { id: 'reasoning-1', role: 'reasoning', content: 'hm', encryptedValue: 'again' },
     { id: 'reasoning-2', role: 'reasoning', content: '', encryptedValue: 'more' },
+    { id: 'reasoning-3', role: 'reasoning', content: '', encryptedValue: 'alone' },
   ])
 })
 
@@ -121,24 +117,6 @@ it('puts tool calls into the text before them, unless reasoning came in between'
   expect(writer.parentMessageId).toBeUndefined()
   expect(writer.messageForCall()).toBe('message-2')
   expect(writer.messageForCall()).toBe('message-2')
-})
-
-it('marks messages as rejected, open or ended', () => {
-  const { writer, sink } = createWriter()
-  writer.begin('reasoning')
-  writer.write('hm')
-  writer.begin('text')
-  writer.write('Hi')
-  const events = [
-    ...sink.take(),
-    ...rejectMessage({ id: 'reasoning-1', kind: 'reasoning' }, 'error'),
-    ...rejectMessage({ id: 'message-1', kind: 'text' }, 'error'),
-  ]
-  const metadata = { millrace: { rejected: 'error' } }
-  expect(strict(events).messages).toMatchObject([
-    { id: 'reasoning-1', metadata },
-    { id: 'message-1', metadata },
-  ])
 })
 
 it('ends a span as its subagent did', () => {

@@ -33,7 +33,6 @@ export class MessageWriter {
   parentMessageId: string | undefined
   readonly #options: MessageWriterOptions
   #hasWritten = false
-  #encryptedValue: string | undefined
 
   constructor(options: MessageWriterOptions) {
     this.#options = options
@@ -60,13 +59,11 @@ export class MessageWriter {
     )
   }
 
-  /** Attaches the provider's encrypted value to the message being written. It is sent after the message's end. */
-  attach(encryptedValue: string): void {
-    this.#encryptedValue = encryptedValue
-  }
-
-  /** Sends an encrypted value for any message. The run stream makes an empty reasoning message for an unknown id. */
-  sendEncryptedValue(messageId: string, encryptedValue: string): void {
+  /**
+   * Sends the provider's encrypted value for a message, by default the one being written. The run stream keeps it until the
+   * message ends, and makes an empty reasoning message for an unknown id.
+   */
+  sendEncryptedValue(encryptedValue: string, messageId = this.messageId ?? this.newId('reasoning')): void {
     this.#options.sink.add({
       type: 'REASONING_ENCRYPTED_VALUE',
       subtype: 'message',
@@ -80,14 +77,12 @@ export class MessageWriter {
   end(): void {
     const { kind, messageId } = this
     if (kind === undefined || messageId === undefined) return
-    const encryptedValue = this.#encryptedValue
     if (this.#hasWritten) {
       const type = kind === 'reasoning' ? 'REASONING_MESSAGE_END' : 'TEXT_MESSAGE_END'
       this.#options.sink.add({ type, messageId, ...spanTag(this.subagentRunId) })
     }
-    this.kind = this.messageId = this.#encryptedValue = undefined
+    this.kind = this.messageId = undefined
     this.#hasWritten = false
-    if (encryptedValue !== undefined) this.sendEncryptedValue(messageId, encryptedValue)
   }
 
   /** The message for the next tool call. Calls that follow each other stand in one message, as the model made them. */
