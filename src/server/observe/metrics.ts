@@ -1,25 +1,22 @@
 import type { RunStatus } from '../../threads/thread.js'
 import { createHistogram, createNumber, type Metric } from './prometheus.js'
 
-/** The content type of what `render` gives. */
+/** The content type of what `render` returns. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/**
- * How a run is counted at its end. Two were never at work in this process, so that no `runStarted` came before: `lost`,
- * of a process that is gone, and `nothing`, when there was nothing to do.
- */
-type RunEnd = RunStatus | 'nothing'
+/** How a run ended. Runs that were `lost` with their process, or had `nothing` to do, were never counted as started. */
+type CountedEnd = RunStatus | 'nothing'
 
 /**
- * What a server counts. Every value of a label comes from a small set: agents by their names, routes by their patterns,
- * never by their paths. Nothing here throws.
+ * Counts what a server does. Every value of a label comes from a small set: agents by name, routes by pattern, never by
+ * path. No method throws.
  */
 export interface Metrics {
-  /** A run is at work. One `runEnded` must follow. */
+  /** One `runEnded` must follow. */
   runStarted(labels: { readonly agent: string }): void
-  runEnded(labels: { readonly agent: string; readonly status: RunEnd }): void
+  runEnded(labels: { readonly agent: string; readonly status: CountedEnd }): void
   runDuration(labels: { readonly agent: string }, seconds: number): void
-  /** Events were sent: called once for a batch. */
+  /** Called once for a batch of events. */
   events(labels: { readonly agent: string }, count: number): void
   /** From the request to the first event. */
   firstEvent(labels: { readonly agent: string }, seconds: number): void
@@ -30,12 +27,12 @@ export interface Metrics {
   request(labels: { readonly route: string; readonly method: string; readonly status: number }): void
   hookFailed(labels: { readonly hook: string }): void
   storeFailed(): void
-  /** Everything, in the text format 0.0.4 of Prometheus. */
+  /** Returns all metrics in the text format 0.0.4 of Prometheus. */
   render(): string
 }
 
 export function createMetrics(): Metrics {
-  const { all, on } = createAll()
+  const { all, on } = createAllMetrics()
   return {
     runStarted({ agent }) {
       on.runsStarted.add([agent], 1)
@@ -61,23 +58,23 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** In seconds, from half a millisecond: an agent that needs no model answers that fast. */
+/** Seconds, from half a millisecond: an agent without a model answers that fast. */
 const waitBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const leaseBuckets = [...waitBuckets, 30, 60]
 const runBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800]
 
-/** All metrics there are, in the order in which they are shown. */
-function createAll() {
+/** Creates the metrics in the order in which they are rendered. */
+function createAllMetrics() {
   const all: Metric[] = []
-  const kept = <M extends Metric>(metric: M): M => {
+  const add = <M extends Metric>(metric: M): M => {
     all.push(metric)
     return metric
   }
   const number = (type: 'counter' | 'gauge') => (name: string, help: string, labels: readonly string[]) =>
-    kept(createNumber(type, { name: `millrace_${name}`, help, labels }))
+    add(createNumber(type, { name: `millrace_${name}`, help, labels }))
   const [counter, gauge] = [number('counter'), number('gauge')]
   const histogram = (name: string, help: string, shape: Shape) =>
-    kept(createHistogram({ name: `millrace_${name}_seconds`, help, ...shape }))
+    add(createHistogram({ name: `millrace_${name}_seconds`, help, ...shape }))
   const on = {
     runsStarted: counter('runs_started_total', 'Runs that were started.', ['agent']),
     runsEnded: counter('runs_ended_total', 'Runs that have ended, by how.', ['agent', 'status']),
@@ -108,7 +105,7 @@ interface Shape {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A client can send whatever method it makes up. */
+/** Clients can make up methods. */
 function methodLabel(method: string): string {
   return methods.has(method) ? method : 'other'
 }

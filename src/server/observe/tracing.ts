@@ -14,31 +14,31 @@ export interface RunSpanOptions {
   readonly agent: string
   readonly threadId: string
   readonly runId: string
-  /** Of the request that asks for the run: they may name the trace it belongs to. */
+  /** The headers of the request, which may name the trace that the run belongs to. */
   readonly headers?: Headers
 }
 
-/** How a run ended. Nothing that was said goes into a span: of an error, only the code. */
+/** How a run ended. No content of messages goes into a span, and of an error only its code. */
 interface RunSpanEnd {
   readonly status: string
   readonly error?: { readonly code: string }
   readonly usage?: readonly TokenUsage[]
 }
 
-/** A run on its trace. */
+/** The trace span of one run. */
 export interface RunSpan {
-  /** For what is done as part of the run. */
+  /** The context for spans below this one. */
   readonly context: Context
   /** Must be called once. */
   end(outcome: RunSpanEnd): void
 }
 
 /**
- * Starts the span of a run. It is part of what the process is tracing already, a request for example, or else of the
- * trace that the caller's `traceparent` names. Without an OpenTelemetry SDK nothing is recorded.
+ * Starts the span of a run. Its parent is the active span of this process, for example that of the HTTP request, or else the
+ * span that the caller's `traceparent` names. Without an OpenTelemetry SDK nothing is recorded.
  */
 export function startRunSpan({ agent, threadId, runId, headers }: RunSpanOptions): RunSpan {
-  const parent = parentOf(headers)
+  const parent = parentContext(headers)
   const attributes = {
     'gen_ai.agent.name': agent,
     'gen_ai.conversation.id': threadId,
@@ -51,7 +51,7 @@ export function startRunSpan({ agent, threadId, runId, headers }: RunSpanOptions
     context: span.isRecording() ? trace.setSpan(parent, span) : parent,
     end({ status, error, usage = [] }) {
       if (span.isRecording()) {
-        span.setAttributes({ 'millrace.run.status': status, ...usageFacts(usage) })
+        span.setAttributes({ 'millrace.run.status': status, ...usageAttributes(usage) })
         if (error) {
           span.setAttribute('error.type', error.code)
           span.setStatus({ code: SpanStatusCode.ERROR, message: error.code })
@@ -62,9 +62,8 @@ export function startRunSpan({ agent, threadId, runId, headers }: RunSpanOptions
   }
 }
 
-function parentOf(headers: Headers | undefined): Context {
+function parentContext(headers: Headers | undefined): Context {
   const active = context.active()
-  // The header names the caller's span. One that is active here is its child, and nearer.
   if (!headers || trace.getSpan(active)) return active
   return propagation.extract(active, headers, headerGetter)
 }
@@ -74,8 +73,8 @@ const headerGetter: TextMapGetter<Headers> = {
   keys: (headers) => [...headers.keys()],
 }
 
-/** All tokens of the run; nothing when nobody has counted them. */
-function usageFacts(usage: readonly TokenUsage[]): Attributes {
+/** Adds up the tokens of the run. Empty when nobody counted them. */
+function usageAttributes(usage: readonly TokenUsage[]): Attributes {
   const total = (name: 'inputTokens' | 'outputTokens', key: string): Attributes => {
     const counted = usage.flatMap((one) => one[name] ?? [])
     return counted.length === 0 ? {} : { [key]: counted.reduce((sum, tokens) => sum + tokens) }

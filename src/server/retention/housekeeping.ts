@@ -5,7 +5,7 @@ import type { ServerContext } from '../context.js'
 import type { Logger, ThreadRules } from '../contract.js'
 import { memoryOf } from '../run/agent-memory.js'
 import { removeThread } from './remove-thread.js'
-import { isUnusedFork, isWaiting, lastUsed, type RemoveOne, shortestTimeout, sweepThreads } from './sweep.js'
+import { isUnusedFork, isWaiting, lastUsed, shortestTimeout, sweepThreads, type RemoveOne } from './sweep.js'
 
 const defaultSweepEveryMs = 300_000
 
@@ -13,30 +13,30 @@ export interface HousekeepingOptions {
   readonly store: Store
   readonly agents: ServerContext['agents']
   readonly rules: ThreadRules
-  /** In whose name threads are leased while they are removed. */
+  /** The name under which threads are leased while they are removed. */
   readonly owner: string
   readonly leaseMs: number
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Removes threads that nobody uses, as far as the rules say so. */
+/** Removes unused threads, as the rules say. */
 export interface Housekeeping {
   /**
-   * Looks once at all threads that may be too old and gives the number of those it has removed. While a sweep is under way,
-   * gives that one. Rejects when the store cannot list them; a single thread that cannot be removed is logged and kept.
+   * Removes the threads that are too old and resolves to their number. A call during a sweep joins it. Rejects when the
+   * store cannot list threads; a thread that cannot be removed is logged and kept.
    */
   sweep(): Promise<number>
   /**
-   * Call before a thread is made that is not stored yet: removes others so that the owner has no more than `maxPerUser`
-   * with it. A thread that is stored already needs no room. Rejects when the store cannot list them.
+   * Must be called before a thread is created: removes others so that the owner has at most `maxPerUser` with it. Does
+   * nothing for a thread that is stored already. Rejects when the store cannot list threads.
    */
   makeRoom(owner: Owner, newThread: string): Promise<void>
-  /** Ends the sweep that is under way after the thread it is at, and starts no more. Never rejects. */
+  /** Ends the current sweep after the thread it is at, and starts no more. Never rejects. */
   close(): Promise<void>
 }
 
-/** Starts to sweep at regular times, unless the rules have no timeout. Until `close`, a timer is left. */
+/** Starts to sweep at regular times if the rules have a timeout. The timer stops with `close`. */
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { store, rules, clock, log } = options
   const { sweepEveryMs = defaultSweepEveryMs, maxPerUser = Infinity } = rules
@@ -44,9 +44,9 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const { signal } = closing
   const remove = createRemoveOne(options)
   let current: Promise<number> | undefined
-  let unschedule: (() => void) | undefined
+  let cancelTimer: (() => void) | undefined
 
-  async function sweepNow(): Promise<number> {
+  async function sweepOnce(): Promise<number> {
     try {
       const removed = await sweepThreads({ store, rules, clock, remove, signal })
       if (removed > 0) log.info({ removed }, 'Threads that nobody used were removed.')
@@ -56,9 +56,9 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     }
   }
 
-  const sweep = (): Promise<number> => (current ??= sweepNow())
+  const sweep = (): Promise<number> => (current ??= sweepOnce())
 
-  async function sweepInTime(): Promise<void> {
+  async function sweepOnTimer(): Promise<void> {
     try {
       await sweep()
     } catch (error) {
@@ -68,7 +68,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   }
 
   function scheduleNext(): void {
-    if (!signal.aborted) unschedule = clock.schedule(sweepEveryMs, () => void sweepInTime())
+    if (!signal.aborted) cancelTimer = clock.schedule(sweepEveryMs, () => void sweepOnTimer())
   }
 
   if (shortestTimeout(rules) !== undefined) scheduleNext()
@@ -80,7 +80,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     },
     async close() {
       closing.abort()
-      unschedule?.()
+      cancelTimer?.()
       await Promise.allSettled([current])
     },
   }
@@ -88,18 +88,12 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
 
 function createRemoveOne(options: HousekeepingOptions): RemoveOne {
   const { log } = options
-  return async ({ key }, reason, isStill) => {
+  return async ({ key }, reason, isStillDue) => {
     const onProblem = (error: unknown): void =>
       log.warn({ ...key, reason, err: error }, 'A problem with the removal of a thread.')
     try {
-      return await removeThread({
-        ...options,
-        key,
-        reason,
-        isStill,
-        onProblem,
-        memory: memoryOf(options, key),
-      })
+      const memory = memoryOf(options, key)
+      return await removeThread({ ...options, key, reason, isStillDue, onProblem, memory })
     } catch (error) {
       onProblem(error)
       return 'failed'
@@ -107,9 +101,7 @@ function createRemoveOne(options: HousekeepingOptions): RemoveOne {
   }
 }
 
-const pageSize = 100
-
-export interface MakeRoomOptions {
+interface MakeRoomOptions {
   readonly store: Store
   readonly maxPerUser: number
   readonly remove: RemoveOne
@@ -117,30 +109,27 @@ export interface MakeRoomOptions {
 }
 
 /**
- * Removes threads of an owner until a new one makes no more than `maxPerUser`: what edits have left first, then the one
- * that has not been used for longest. Those that are at work or wait stay, even if that leaves too many. Does nothing for
- * a thread that is there already. Rejects when the threads cannot be listed.
+ * Removes forks that nobody returned to first, then the threads that have been idle longest. Running and waiting threads
+ * stay, even if that leaves too many.
  */
-export async function makeRoomFor(
-  newThread: ThreadKey,
-  { store, maxPerUser, remove, log }: MakeRoomOptions,
-): Promise<void> {
+async function makeRoomFor(newThread: ThreadKey, options: MakeRoomOptions): Promise<void> {
+  const { store, maxPerUser, remove, log } = options
   const { total, removable } = await countThreads(newThread, store)
   let excess = total - maxPerUser
   if (excess <= 0) return
-  for (const thread of removable.sort(byWorth)) {
+  for (const thread of removable.sort(compareWorth)) {
     const removal = await remove(thread, 'too-many', (now) => isUnchanged(thread, now))
     if (removal === 'removed' || removal === 'missing') excess -= 1
     if (excess === 0) return
   }
   const { app, user, agent } = newThread
-  log.warn(
-    { app, user, agent, maxPerUser, excess },
-    'A user has too many threads, and none that may be removed.',
-  )
+  const facts = { app, user, agent, maxPerUser, excess }
+  log.warn(facts, 'A user has too many threads, and none that may be removed.')
 }
 
-/** How many threads there are with the new one, and which may go. None may when the new one is not new. */
+const pageSize = 100
+
+/** Counts the owner's threads with the new one, and lists those that may be removed: none when the new one is stored. */
 async function countThreads(
   newThread: ThreadKey,
   store: Store,
@@ -161,8 +150,8 @@ async function countThreads(
   return { total, removable }
 }
 
-/** Those that are missed least come first. */
-function byWorth(a: ThreadSummary, b: ThreadSummary): number {
+/** Sorts the threads that are missed least to the front. */
+function compareWorth(a: ThreadSummary, b: ThreadSummary): number {
   return Number(isUnusedFork(b)) - Number(isUnusedFork(a)) || lastUsed(a) - lastUsed(b)
 }
 

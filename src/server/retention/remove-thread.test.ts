@@ -84,7 +84,7 @@ describe('a thread that is to be removed', () => {
     await save()
     const heard: Thread[] = []
     const rules = { onThreadRemoved: (thread: Thread) => void heard.push(thread) }
-    expect(await remove({ rules, isStill: ({ version }) => version > 1 })).toBe('spared')
+    expect(await remove({ rules, isStillDue: ({ version }) => version > 1 })).toBe('spared')
     expect(heard).toEqual([])
     expect((await stored(store, key)).version).toBe(1)
     expect(await store.leases.isHeld(key)).toBe(false)

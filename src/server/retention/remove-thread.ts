@@ -11,55 +11,51 @@ import { keepLease } from '../run/keep-lease.js'
 export interface RemoveThreadOptions {
   readonly store: Store
   readonly key: ThreadKey
-  /** In whose name the thread is leased. */
+  /** The name under which the thread is leased. */
   readonly owner: string
   readonly leaseMs: number
-  /** When the lease is renewed. Default: the real time. */
+  /** Times the renewal of the lease. Default: the real time. */
   readonly clock?: Clock
   readonly reason: RemovalReason
   readonly rules?: ThreadRules | undefined
-  /** What the agent of the thread keeps of it elsewhere; forgotten with it. */
+  /** The memory of the agent's own runtime, which forgets the thread too. */
   readonly memory?: AgentMemory | undefined
-  /** Whether the thread should still go, asked once nobody else can change it. Default: yes. */
-  readonly isStill?: (thread: ThreadSummary) => boolean
-  /** Gets what `onThreadRemoved` throws, and errors that change nothing about the answer. Must not throw. */
+  /** Confirms the removal under the lease, when nobody else can change the thread. Default: yes. */
+  readonly isStillDue?: (thread: ThreadSummary) => boolean
+  /** Gets errors of `onThreadRemoved`, and those that do not change the result. Must not throw. */
   readonly onProblem: (error: unknown) => void
 }
 
-/**
- * What became of a thread that was to be removed: it is gone; somebody else is at work on it; it was not there; or it was
- * kept, because it should not go any more or because `onThreadRemoved` threw.
- */
+/** `busy`: leased by somebody else. `spared`: no longer due, or `onThreadRemoved` threw. */
 export type Removal = 'removed' | 'busy' | 'missing' | 'spared'
 
 /**
- * Removes a thread under its lease, after `onThreadRemoved` has seen it. The lease is renewed as long as that takes.
- * A thread that nothing was committed to is only removed on request; for housekeeping it is missing. Rejects when the
- * store fails.
+ * Removes a thread under its lease, after `onThreadRemoved`. Renews the lease as long as that takes. A thread without a
+ * commit is only removed on request; for housekeeping it is missing. Rejects when the store fails.
  */
 export async function removeThread(options: RemoveThreadOptions): Promise<Removal> {
   const { store, key, owner, leaseMs, clock = systemClock, onProblem } = options
   const lease = await store.leases.acquire(key, { owner, ttlMs: leaseMs })
   if (lease === undefined) return 'busy'
-  // When it is lost, the store refuses the removal.
+  // If the lease is lost, the store refuses the removal.
   const stopRenewing = keepLease({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
   try {
     return await removeLeased(lease, options)
   } finally {
     stopRenewing()
-    // A lease that cannot be given back runs out by itself.
+    // A lease that cannot be released runs out by itself.
     await store.leases.release(lease).catch(onProblem)
   }
 }
 
 async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise<Removal> {
-  const { store, key, reason, isStill } = options
+  const { store, key, reason, isStillDue } = options
   const thread = await store.threads.load(key)
-  if (thread === undefined && reason === 'request') return forgetElsewhere(options)
+  if (thread === undefined && reason === 'request') return removeFromMemory(options)
   if (thread === undefined || (thread.version === 0 && reason !== 'request')) return 'missing'
-  if (isStill?.(summaryOf(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
+  if (isStillDue?.(summaryOf(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
   try {
-    // First: what fails there leaves the thread, to be removed once more.
+    // Before the store: when this fails, the thread is still there to be removed again.
     await options.memory?.forget(ownerOf(key))
     await store.threads.remove(lease)
     return 'removed'
@@ -69,8 +65,8 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
   }
 }
 
-/** A thread that was made elsewhere and never came here. */
-async function forgetElsewhere({ memory, key }: RemoveThreadOptions): Promise<Removal> {
+/** Removes a thread that only the agent's runtime knows. */
+async function removeFromMemory({ memory, key }: RemoveThreadOptions): Promise<Removal> {
   if (!(await memory?.read(ownerOf(key)))) return 'missing'
   await memory?.forget(ownerOf(key))
   return 'removed'
