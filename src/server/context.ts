@@ -1,17 +1,20 @@
 import type { Agent } from '../agents/index.js'
-import type { Clock } from '../core/clock.js'
+import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
-import type { IdSource } from '../core/ids.js'
+import { randomIds, type IdSource } from '../core/ids.js'
+import { createMemoryStore } from '../threads/memory.js'
 import type { Store } from '../threads/store.js'
-import type { Limits, Logger, ServerOptions, ThreadRules } from './contract.js'
+import { defaultLimits, type Limits, type Logger, type ServerOptions, type ThreadRules } from './contract.js'
 import type { Hooks } from './hooks/hooks.js'
-import type { Flusher } from './live/log-flusher.js'
-import type { Registry } from './live/registry.js'
-import type { Openings } from './live/starting-runs.js'
-import type { Metrics } from './observe/metrics.js'
-import type { Recoveries } from './recovery/recoveries.js'
-import type { Housekeeping } from './retention/housekeeping.js'
-import type { StateRulesHandle } from './state/state-rules.js'
+import { createFlusher, type Flusher } from './live/log-flusher.js'
+import { createRegistry, type Registry } from './live/registry.js'
+import { createOpenings, type Openings } from './live/starting-runs.js'
+import { createDefaultLogger } from './observe/default-logger.js'
+import { createMetrics, type Metrics } from './observe/metrics.js'
+import { createRecoveries, type Recoveries } from './recovery/recoveries.js'
+import { createHousekeeping, type Housekeeping } from './retention/housekeeping.js'
+import { createStateRules, type StateRulesHandle } from './state/state-rules.js'
+import { Heartbeats } from './stream/heartbeat.js'
 
 /** What the parts of a server share. */
 export interface ServerContext {
@@ -24,7 +27,7 @@ export interface ServerContext {
   readonly whenBusy: Required<ServerOptions>['whenBusy']
   readonly onDisconnect: Required<ServerOptions>['onDisconnect']
   readonly history: Required<ServerOptions>['history']
-  /** This server, as the owner of leases. */
+  /** The name under which this server leases threads. */
   readonly owner: string
   readonly registry: Registry
   /** Requests that may still become runs. */
@@ -32,43 +35,84 @@ export interface ServerContext {
   readonly recoveries: Recoveries
   readonly flusher: Flusher
   readonly housekeeping: Housekeeping
+  readonly heartbeats: Heartbeats
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
   readonly newId: IdSource
-  /** Set when it takes no more runs. */
+  /** True once the server takes no more runs. */
   readonly isClosing: () => boolean
 }
 
-/** Throws INVALID_OPTIONS, naming the option, for what cannot be meant. */
+/** Checks the options and fills in the defaults. Throws INVALID_OPTIONS or INVALID_AGENT. */
+export function createContext(options: ServerOptions, isClosing: () => boolean): ServerContext {
+  checkOptions(options)
+  const { clock = systemClock, newId = randomIds, log = createDefaultLogger() } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const store = options.store ?? createMemoryStore({ clock })
+  const owner = newId('server')
+  const threadRules = options.threads ?? {}
+  const metrics = createMetrics()
+  const agents = agentsByName(options.agents)
+  return {
+    agents,
+    store,
+    hooks: options.hooks ?? {},
+    limits,
+    stateRules: createStateRules(options.state),
+    threadRules,
+    whenBusy: options.whenBusy ?? 'reject',
+    onDisconnect: options.onDisconnect ?? 'continue',
+    history: options.history ?? 'server',
+    owner,
+    registry: createRegistry(limits),
+    openings: createOpenings(),
+    recoveries: createRecoveries(),
+    flusher: createFlusher(clock, (error) => {
+      metrics.storeFailed()
+      log.error({ err: error }, 'the log of a run could not be written; it is tried again')
+    }),
+    housekeeping: createHousekeeping({
+      ...{ store, agents, rules: threadRules, owner, leaseMs: limits.leaseMs, clock, log },
+    }),
+    heartbeats: new Heartbeats(clock, limits.heartbeatMs),
+    metrics,
+    log,
+    clock,
+    newId,
+    isClosing,
+  }
+}
+
+function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+  const byName = new Map<string, Agent>()
+  for (const agent of agents) {
+    const { name } = agent
+    if (byName.has(name))
+      throw new MillraceError('INVALID_AGENT', `Two agents are named '${name}'. Give each a name of its own.`)
+    byName.set(name, agent)
+  }
+  if (byName.size === 0) throw new MillraceError('INVALID_AGENT', 'A server needs at least one agent.')
+  return byName
+}
+
+/** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
 export function checkOptions({ limits = {}, threads = {}, basePath = '', cors }: ServerOptions): void {
-  for (const [name, value] of Object.entries({
-    ...prefixed('limits', limits),
-    ...prefixed('threads', threads),
-  }))
-    if (typeof value !== 'function') checkPositive(name, value)
+  for (const [group, values] of Object.entries({ limits, threads }))
+    for (const [name, value] of Object.entries(values as Record<string, unknown>))
+      if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
+        throw invalidOption(`${group}.${name}`, 'be a number above 0')
   if (basePath !== '' && !/^(?:\/[^/?#]+)+$/.test(basePath))
-    throw invalid('basePath', 'begin with a slash and not end with one')
+    throw invalidOption('basePath', 'begin with a slash and not end with one')
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
-    if (!isOrigin(origin)) throw invalid('cors.origins', 'be origins such as https://app.example.com')
-}
-
-function prefixed(group: string, values: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [`${group}.${name}`, value as unknown]),
-  )
-}
-
-function checkPositive(name: string, value: unknown): void {
-  if (value !== undefined && !(typeof value === 'number' && value > 0))
-    throw invalid(name, 'be a number above 0')
+    if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')
 }
 
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
 }
 
-function invalid(name: string, must: string): MillraceError {
+function invalidOption(name: string, must: string): MillraceError {
   return new MillraceError('INVALID_OPTIONS', `\`${name}\` must ${must}.`, { details: { option: name } })
 }

@@ -5,11 +5,22 @@ import type { Store } from '../threads/store.js'
 import type { Thread } from '../threads/thread.js'
 import type { Hooks } from './hooks/hooks.js'
 
-/** Who asks. */
-export interface Identity {
-  readonly user: string
-  /** Default: `default`. */
-  readonly app?: string
+/** Agents, served over HTTP. `createServer` makes one of `ServerOptions`. */
+export interface Server {
+  /** Answers a request: a Web-standard handler for any runtime. `millrace/node` serves it on Node. */
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
+  /** True when the server was given `identify`. Without it, it must not be reachable from other machines. */
+  readonly identifies: boolean
+  /**
+   * Takes no more runs, lets live runs finish, and stops the rest when the time is over: each ends with a terminal event.
+   * Closes the store. May be called again with a shorter time.
+   */
+  close(options?: CloseOptions): Promise<void>
+}
+
+export interface CloseOptions {
+  /** How long live runs may go on, in milliseconds. Default 10 s. */
+  readonly graceMs?: number
 }
 
 export interface ServerOptions {
@@ -18,37 +29,44 @@ export interface ServerOptions {
   /** Default: in memory. */
   readonly store?: Store
   /**
-   * Tells who asks, from a request, never from its body. Undefined refuses it with 401. Without this function everybody
-   * is the one local user, and only requests to a loopback host are served.
+   * Identifies the user from the request, never from its body. Undefined refuses the request with 401. Without this
+   * function all requests belong to one local user, and only those to a loopback host are served.
    */
   readonly identify?: (request: Request) => Identity | undefined | Promise<Identity | undefined>
   readonly hooks?: Hooks
   readonly limits?: Partial<Limits>
-  /** Put before every route, `/api/agents` for example. Default: none. */
+  /** Stands before every route, for example `/api/agents`. Default: none. */
   readonly basePath?: string
   /** Origins whose pages may call this server. Default: none. */
   readonly cors?: { readonly origins: readonly string[] | '*' }
   /**
-   * What a second run on a busy thread gets: a refusal (default), its turn when the first is over, its turn when the tools of
-   * the first have run (`preempt`), or the thread at once.
+   * What happens to a second run on a busy thread: it is refused (default), waits until the first has ended, waits until
+   * the tools of the first have run and then stops it (`preempt`), or stops it at once.
    */
   readonly whenBusy?: 'reject' | 'wait' | 'preempt' | 'cancel-previous'
-  /** What becomes of a run when the client that started it goes away. Default: it goes on. */
+  /** What happens to a run when the client that started it disconnects. Default: it goes on. */
   readonly onDisconnect?: 'continue' | 'cancel'
   /**
    * Whose history counts. `server` (default): the stored one; a client adds user messages and tool results, edits and
-   * truncates, but says nothing in the agent's name. `client`: what the request has, for stateless use.
+   * truncates, but writes no messages of the agent. `client`: the one in the request, for stateless use.
    */
   readonly history?: 'server' | 'client'
   readonly state?: StateRules
   readonly threads?: ThreadRules
-  /** A pino logger, or one like it. Never given the content of messages. Default: pino on standard output. */
+  /** A pino logger, or one like it. Never gets the content of messages. Default: pino on standard output. */
   readonly log?: Logger
   readonly clock?: Clock
   readonly newId?: IdSource
 }
 
-/** Top-level keys of the state that are the server's. Keys that begin with `app:`, `user:` or `temp:` always are private. */
+/** The user a request belongs to. */
+export interface Identity {
+  readonly user: string
+  /** Default: `default`. */
+  readonly app?: string
+}
+
+/** Top-level keys of the state that belong to the server. Those beginning with `app:`, `user:` or `temp:` are always private. */
 export interface StateRules {
   /** Clients see them and cannot change them. */
   readonly readOnly?: readonly string[]
@@ -56,57 +74,65 @@ export interface StateRules {
   readonly private?: readonly string[]
 }
 
-/** What becomes of threads that nobody uses. Nothing is ever removed unless this says so. */
+/** When unused threads are removed. Without these rules, none ever is. */
 export interface ThreadRules {
-  /** Threads that have not changed for so long are removed. Those that wait for a person are spared. */
+  /** Removes threads that have not changed for this long, except those that wait for an answer. */
   readonly idleTimeoutMs?: number
-  /** The same for threads that wait for a person. */
+  /** Removes threads that have waited for an answer for this long. */
   readonly waitingTimeoutMs?: number
-  /** When a user gets one more, the one that has been idle longest is removed. Running and waiting ones are spared. */
+  /** Removes the thread that has been idle longest when a user gets one more. Running and waiting ones stay. */
   readonly maxPerUser?: number
-  /** How often to look. Default: every five minutes. */
+  /** How often to look for such threads. Default: every five minutes. */
   readonly sweepEveryMs?: number
-  /** Called before a thread is removed, by these rules or by a request, for example to keep it elsewhere. Throw to spare it. */
+  /** Called before a thread is removed, by these rules or by a request, for example to archive it. Throw to keep it. */
   readonly onThreadRemoved?: (thread: Thread, reason: RemovalReason) => void | Promise<void>
 }
 
 export type RemovalReason = 'idle' | 'waiting-too-long' | 'too-many' | 'request'
 
-/** What a server takes, and for how long. */
+/** The part of a pino logger that is used. Facts come first, then the sentence. */
+export interface Logger {
+  debug(facts: object, message: string): void
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
+/** Bounds for everything that a request can make grow. Times are in milliseconds. */
 export interface Limits {
   /** Bytes of a request body. Default 10 MiB. */
   readonly bodyBytes: number
-  /** How long a client may take to send its body, in milliseconds. Default 30 s. */
+  /** How long a client may take to send its body. Default 30 s. */
   readonly bodyTimeoutMs: number
   /** Messages in one request. Default 10,000. */
   readonly messages: number
-  /** Tools a client may offer. Default 256. */
+  /** Tools that a client may offer. Default 256. */
   readonly tools: number
-  /** How deeply JSON may be nested. Default 64. */
+  /** Levels of nested JSON. Default 64. */
   readonly jsonDepth: number
   /** Characters of an id: thread, run, message, tool call. Default 256. */
   readonly idLength: number
-  /** Runs at work in this process. Those that wait for a person are not at work. Default 1000. */
+  /** Live runs in this process. Interrupted runs are not live. Default 1000. */
   readonly runs: number
-  /** Runs at work for one user. Default 100. */
+  /** Live runs of one user. Default 100. */
   readonly runsPerUser: number
-  /** How long a run may take, in milliseconds, whether it is chatty or silent. Default 10 minutes. */
+  /** How long a run may take, whether it sends events or not. Default 10 minutes. */
   readonly runTimeoutMs: number
-  /** How long a tool may take that has no limit of its own, in milliseconds. Default 5 minutes. */
+  /** How long a tool without a limit of its own may take. Default 5 minutes. */
   readonly toolTimeoutMs: number
-  /** How long a hook may take, in milliseconds. Then it has failed. Default 30 s. */
+  /** How long a hook may take before it counts as failed. Default 30 s. */
   readonly hookTimeoutMs: number
-  /** How long to wait for a busy thread with `whenBusy: 'wait'`, in milliseconds. Default 30 s. */
+  /** How long a run waits for a busy thread with `whenBusy: 'wait'`. Default 30 s. */
   readonly waitMs: number
-  /** How long a run may take to come to where `whenBusy: 'preempt'` stops it, in milliseconds. Default 10 s. */
+  /** How long a run may take to reach the safe point where `whenBusy: 'preempt'` stops it. Default 10 s. */
   readonly preemptMs: number
-  /** Events that are kept at hand for clients that are slow; those further behind read the log. Default 1 MiB. */
+  /** Bytes of events kept in memory for slow clients; those further behind read the log. Default 1 MiB. */
   readonly bufferBytes: number
-  /** A client that takes nothing for so long is dropped and may reconnect. The run goes on. Default 30 s. */
+  /** A client that takes nothing for this long is disconnected and may reconnect. The run goes on. Default 30 s. */
   readonly stallMs: number
-  /** How often a silent stream is kept alive, in milliseconds. Default 15 s. */
+  /** How often a quiet stream gets a heartbeat. Default 15 s. */
   readonly heartbeatMs: number
-  /** How long a thread is leased, in milliseconds. Renewed at a third of it. Default 15 s. */
+  /** How long a thread is leased. Renewed at a third of it. Default 15 s. */
   readonly leaseMs: number
 }
 
@@ -128,12 +154,4 @@ export const defaultLimits: Limits = {
   stallMs: 30_000,
   heartbeatMs: 15_000,
   leaseMs: 15_000,
-}
-
-/** The part of a pino logger that is used. Facts come first, then the sentence. */
-export interface Logger {
-  debug(facts: object, message: string): void
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
-  error(facts: object, message: string): void
 }

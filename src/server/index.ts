@@ -1,8 +1,17 @@
-export { createServer, type CloseOptions, type Server } from './create-server.js'
+export {
+  defaultLimits,
+  type CloseOptions,
+  type Identity,
+  type Limits,
+  type Logger,
+  type RemovalReason,
+  type Server,
+  type ServerOptions,
+  type StateRules,
+  type ThreadRules,
+} from './contract.js'
+export { createServer } from './create-server.js'
 export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks/hooks.js'
-export { defaultLimits, type Limits } from './contract.js'
-export type { Logger } from './contract.js'
-export type { Identity, RemovalReason, ServerOptions, StateRules, ThreadRules } from './contract.js'
 export type {
   Lease,
   Leases,

@@ -3,36 +3,31 @@ import { createServer as createHttpServer, type Server as HttpServer, type Serve
 import type { AddressInfo, Socket } from 'node:net'
 import { MillraceError } from '../core/errors.js'
 import { systemClock, type Clock } from '../core/clock.js'
-import { defaultGraceMs, type CloseOptions, type Server } from './create-server.js'
+import type { CloseOptions, Server } from './contract.js'
+import { defaultGraceMs } from './create-server.js'
 import { isLoopbackHost } from './request/identity.js'
 
 export interface ServeOptions {
-  /** Default 4111; 0 takes any that is free. */
+  /** Default 4111; 0 takes any free port. */
   readonly port?: number
-  /** Default: this machine only. Another needs a server with `identify`. */
+  /** Default: 127.0.0.1. Any host but this machine needs a server with `identify`. */
   readonly host?: string
-  /**
-   * Shuts down in order when the process is asked to end (SIGTERM, SIGINT), and at once when it is asked again. Default:
-   * true.
-   */
+  /** Closes the server on SIGTERM or SIGINT, and ends the process on the second signal. Default: true. */
   readonly signals?: boolean
-  /** How long runs, and requests that are not answered yet, may go on when it shuts down, in milliseconds. Default 10 s. */
+  /** How long live runs and unanswered requests may go on after a signal, in milliseconds. Default 10 s. */
   readonly graceMs?: number
   readonly clock?: Clock
 }
 
 export interface Serving {
-  /** Where it is reached: `http://127.0.0.1:4111`. */
+  /** For example `http://127.0.0.1:4111`. */
   readonly url: string
-  /**
-   * Takes no more runs, lets those at work and their streams end, and closes the server. No stream is cut off. Requests
-   * that are not answered when the time is over are.
-   */
+  /** Takes no more runs, lets live runs and their streams end, and closes the server. Cuts off unanswered requests only. */
   close(options?: CloseOptions): Promise<void>
 }
 
 /**
- * Serves on Node. Resolves when it listens.
+ * Serves on Node. Resolves when the port is open.
  *
  * @example
  * const { url } = await serve(createServer({ agents: [agent] }))
@@ -53,37 +48,37 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
     overrideGlobalObjects: false,
   })
   const connections = new Connections()
-  const http = createHttpServer((incoming, outgoing) => {
-    connections.answering(outgoing)
-    void listener(incoming, outgoing)
+  const http = createHttpServer((request, response) => {
+    connections.addResponse(response)
+    void listener(request, response)
   })
-  http.on('connection', (socket) => connections.opened(socket))
-  // Node would do this when it closes, and it takes an answer for over while its last bytes are still on their way.
+  http.on('connection', (socket) => connections.addSocket(socket))
+  // Node calls this on close, and would cut off a response whose last bytes are still on their way.
   http.closeIdleConnections = () => undefined
-  // Streams may be open for hours: only requests that do not come in are timed out.
+  // Only the arrival of a request is timed: its stream may be open for hours.
   http.requestTimeout = 60_000
-  await listening(http, port, host)
-  const ended = new Promise<void>((resolve) => http.once('close', resolve))
-  const close = (how: CloseOptions = {}): Promise<void> =>
-    closeAll({ http, server, connections, ended, clock }, how)
-  const forget = signals ? onSignals(() => close({ graceMs })) : () => undefined
+  await listen(http, port, host)
+  const closed = new Promise<void>((resolve) => http.once('close', resolve))
+  const close = (closeOptions: CloseOptions = {}): Promise<void> =>
+    closeServing({ http, server, connections, closed, clock }, closeOptions)
+  const stopListening = signals ? onSignals(() => close({ graceMs })) : () => undefined
   return {
     url: urlOf(http, host),
-    close: (how) => {
-      forget()
-      return close(how)
+    close: (closeOptions) => {
+      stopListening()
+      return close(closeOptions)
     },
   }
 }
 
-function listening(http: HttpServer, port: number, host: string): Promise<void> {
+function listen(http: HttpServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    http.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, port, host)))
+    http.once('error', (error: NodeJS.ErrnoException) => reject(explainListenError(error, port, host)))
     http.listen(port, host, resolve)
   })
 }
 
-function explained(error: NodeJS.ErrnoException, port: number, host: string): Error {
+function explainListenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   if (error.code !== 'EADDRINUSE') return error
   const message = `Port ${port} of ${host} is in use. Choose another, or 0 for any that is free.`
   return new MillraceError('INTERNAL_ERROR', message, { cause: error, expose: true })
@@ -94,63 +89,63 @@ function urlOf(http: HttpServer, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** What is connected, and what is not answered to the end yet. */
+/** The open sockets, and the responses that are not complete. */
 class Connections {
   readonly #sockets = new Set<Socket>()
-  readonly #answers = new Set<ServerResponse>()
+  readonly #responses = new Set<ServerResponse>()
 
-  opened(socket: Socket): void {
+  addSocket(socket: Socket): void {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
   }
 
-  answering(outgoing: ServerResponse): void {
-    this.#answers.add(outgoing)
-    outgoing.once('close', () => this.#answers.delete(outgoing))
+  addResponse(response: ServerResponse): void {
+    this.#responses.add(response)
+    response.once('close', () => this.#responses.delete(response))
   }
 
-  /** Ends those that wait for no answer. When it is late, also those whose answer has not begun. */
-  sweep(isLate: boolean): void {
+  /** Closes the sockets without a response under way. Once it is late, a response must have begun to count. */
+  closeIdle(isLate: boolean): void {
     const busy = new Set<Socket>()
-    for (const { headersSent, req } of this.#answers) if (headersSent || !isLate) busy.add(req.socket)
+    for (const { headersSent, req } of this.#responses) if (headersSent || !isLate) busy.add(req.socket)
     for (const socket of this.#sockets) if (!busy.has(socket)) socket.destroy()
   }
 }
 
-interface Closing {
+interface ServingParts {
   readonly http: HttpServer
   readonly server: Server
   readonly connections: Connections
-  /** Resolves when nobody is connected any more. */
-  readonly ended: Promise<void>
+  /** Resolves when the last socket has closed. */
+  readonly closed: Promise<void>
   readonly clock: Clock
 }
 
 const pollMs = 50
-/** So long a request has for its answer when runs have taken all the time: it may be about to be refused. */
-const leastMs = 1000
+/** Time for the answer to a request, even if runs have used up the grace: it may be about to be refused. */
+const minAnswerMs = 1000
 
-async function closeAll(
-  { http, server, connections, ended, clock }: Closing,
+async function closeServing(
+  { http, server, connections, closed, clock }: ServingParts,
   { graceMs = defaultGraceMs }: CloseOptions,
 ): Promise<void> {
-  const began = clock.now()
-  // It listens until runs are over: new ones are refused with words, and who lost a stream can come back for the rest.
+  const startedAt = clock.now()
+  // The port stays open until runs have ended: new ones get a proper refusal, and clients that lost a stream can reconnect.
   await server.close({ graceMs })
   if (http.listening) http.close()
-  const late = Math.max(began + graceMs, clock.now() + leastMs)
-  // Runs are over, so their streams are about to be. Connections without a request are not waited for.
-  let cancel: () => void = () => undefined
-  const sweep = (): void => {
-    connections.sweep(clock.now() >= late)
-    cancel = clock.schedule(pollMs, sweep)
+  const lateAt = Math.max(startedAt + graceMs, clock.now() + minAnswerMs)
+  // The runs have ended, so their streams are about to. Idle sockets are not waited for.
+  let cancelTimer: () => void = () => undefined
+  const poll = (): void => {
+    connections.closeIdle(clock.now() >= lateAt)
+    cancelTimer = clock.schedule(pollMs, poll)
   }
-  sweep()
-  await ended
-  cancel()
+  poll()
+  await closed
+  cancelTimer()
 }
 
-/** `close` on the first signal, the end of the process on the second. The answer stops listening. */
+/** Calls `close` on the first signal and ends the process on the second. Returns a function that stops listening. */
 function onSignals(close: () => Promise<void>): () => void {
   let isClosing = false
   const names = ['SIGTERM', 'SIGINT'] as const

@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/server/observe/metrics.js'
 import { createRecoveries } from '../../src/server/recovery/recoveries.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
 import { createStateRules } from '../../src/server/state/state-rules.js'
+import { Heartbeats } from '../../src/server/stream/heartbeat.js'
 import { createMemoryStore } from '../../src/threads/memory.js'
 
 export interface ContextUnderTest {
@@ -37,14 +38,9 @@ export function createServerContext(
     recoveries: createRecoveries(),
     flusher: createFlusher(clock, () => undefined),
     housekeeping: createHousekeeping({
-      agents: new Map(),
-      store,
-      rules: {},
-      owner,
-      leaseMs: limits.leaseMs,
-      clock,
-      log,
+      ...{ agents: new Map(), store, rules: {}, owner, leaseMs: limits.leaseMs, clock, log },
     }),
+    heartbeats: new Heartbeats(clock, limits.heartbeatMs),
     ...{ metrics: createMetrics(), log, newId: sequentialIds(), isClosing: () => false },
     ...given,
     clock,

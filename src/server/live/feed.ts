@@ -2,7 +2,7 @@ import { nextTurn } from '../../core/next-turn.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 import type { LogBatch } from '../../threads/thread.js'
-import type { Departure } from '../stream/sink.js'
+import type { DisconnectSignal } from '../stream/sink.js'
 import { afterPromises } from './after-promises.js'
 import { Follower, type Entries, type Followed } from './subscriber.js'
 import { createTail, type Tail } from './tail.js'
@@ -43,7 +43,7 @@ export interface Feed {
   /** Writes to the log what it does not have yet. */
   flush(): Promise<void>
   /** The events after a number, in batches, until the end. */
-  follow(after: number, gone: Departure): AsyncIterable<Entries>
+  follow(after: number, gone: DisconnectSignal): AsyncIterable<Entries>
 }
 
 /** So much is written without a pause: a run that never waits for anything would let nobody else have a turn. */
@@ -128,7 +128,7 @@ class RunFeed implements Feed, Followed {
     return this.#writing
   }
 
-  follow(after: number, gone: Departure): AsyncIterable<Entries> {
+  follow(after: number, gone: DisconnectSignal): AsyncIterable<Entries> {
     return new Follower(this, after, gone)
   }
 

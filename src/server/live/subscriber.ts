@@ -1,6 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import type { LogEntry } from '../../threads/store.js'
-import type { Departure } from '../stream/sink.js'
+import type { DisconnectSignal } from '../stream/sink.js'
 import type { Tail } from './tail.js'
 
 /** Events of a run that follow each other. */
@@ -34,14 +34,14 @@ const over: Step = { done: true, value: undefined }
  */
 export class Follower implements AsyncIterableIterator<Entries, undefined> {
   readonly #feed: Followed
-  readonly #gone: Departure
+  readonly #gone: DisconnectSignal
   #next: number
   #isOver = false
   /** Answers the `next()` that waits for something new. */
   #answer: ((step: Step) => void) | undefined
   readonly #leave = (): void => this.#end()
 
-  constructor(feed: Followed, after: number, gone: Departure) {
+  constructor(feed: Followed, after: number, gone: DisconnectSignal) {
     this.#feed = feed
     this.#gone = gone
     this.#next = after + 1

@@ -5,13 +5,10 @@ import { invalidField } from './errors.js'
 const maxContext = 1000
 const maxResume = 1000
 
-// Half a surrogate pair cannot be sent as UTF-8: it would come back as another id.
+// A lone surrogate cannot be sent as UTF-8: it would come back as another id.
 const notInIds = /[\p{Cc}\p{Cs}]/u
 
-/**
- * Makes sure that a run input is no larger than the limits and that its ids can be stored, logged and sent. Throws
- * INVALID_INPUT that names the field.
- */
+/** Throws INVALID_INPUT, naming the field, for an input above the limits or with ids that cannot be stored and sent. */
 export function checkRunInput(input: RunInput, limits: Limits): void {
   checkId(input.threadId, 'threadId', limits)
   checkId(input.runId, 'runId', limits)
@@ -22,27 +19,28 @@ export function checkRunInput(input: RunInput, limits: Limits): void {
   checkCount(input.resume, 'resume', maxResume)
   let index = 0
   for (const message of input.messages) checkMessage(message, index++, limits)
-  for (const [index, { name }] of input.tools.entries()) check(name, limits, () => `tools[${index}].name`)
+  for (const [index, { name }] of input.tools.entries())
+    checkIdText(name, limits, () => `tools[${index}].name`)
   for (const [index, { interruptId }] of input.resume.entries())
-    check(interruptId, limits, () => `resume[${index}].interruptId`)
+    checkIdText(interruptId, limits, () => `resume[${index}].interruptId`)
 }
 
-/** The id in a path or a body, when it is one. Throws INVALID_INPUT that says what is wrong with `name` otherwise. */
+/** Returns an id from a path or a body. Throws INVALID_INPUT that says what is wrong with `name`. */
 export function checkId(value: unknown, name: string, limits: Limits): string {
   if (typeof value !== 'string') throw invalidField(name, 'expected a string')
-  check(value, limits, () => name)
+  checkIdText(value, limits, () => name)
   return value
 }
 
 function checkMessage(message: RunInput['messages'][number], index: number, limits: Limits): void {
-  check(message.id, limits, () => `messages[${index}].id`)
-  if (message.role === 'tool') check(message.toolCallId, limits, () => `messages[${index}].toolCallId`)
+  checkIdText(message.id, limits, () => `messages[${index}].id`)
+  if (message.role === 'tool') checkIdText(message.toolCallId, limits, () => `messages[${index}].toolCallId`)
   if (message.role !== 'assistant' || message.toolCalls === undefined) return
   for (const [call, { id }] of message.toolCalls.entries())
-    check(id, limits, () => `messages[${index}].toolCalls[${call}].id`)
+    checkIdText(id, limits, () => `messages[${index}].toolCalls[${call}].id`)
 }
 
-function check(id: string, { idLength }: Limits, field: () => string): void {
+function checkIdText(id: string, { idLength }: Limits, field: () => string): void {
   if (id === '') throw invalidField(field(), 'must not be empty')
   if (id.length > idLength) throw invalidField(field(), `longer than ${idLength} characters`)
   if (notInIds.test(id)) throw invalidField(field(), 'must not hold control characters or lone surrogates')

@@ -1,7 +1,12 @@
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 
-/** The answer to a request that has failed before a stream began. */
+/** Refuses a request because of one field. The message names the field and never shows its value. */
+export function invalidField(field: string, message: string): MillraceError {
+  return new MillraceError('INVALID_INPUT', `${field}: ${message}`, { details: { field } })
+}
+
+/** The response to a request that failed before a stream began. */
 export interface ErrorResponse {
   readonly status: number
   readonly headers: Record<string, string>
@@ -9,26 +14,27 @@ export interface ErrorResponse {
 }
 
 /**
- * What any thrown value becomes as an HTTP answer: its status, and as JSON its code with the words a client may read.
+ * Converts any thrown value to an HTTP response: its status and, as JSON, its code with the text that a client may read.
  * `details.allow` fills the `allow` header of a 405, `details.retryAfterSeconds` the `retry-after` of a 429 or 503.
  * Nothing else of the error is shown.
  */
 export function toErrorResponse(error: unknown): ErrorResponse {
-  const status = MillraceError.isInstance(error) ? error.status : errorCodes.INTERNAL_ERROR.status
-  const details = MillraceError.isInstance(error) ? error.details : {}
+  const { status, details } = MillraceError.isInstance(error)
+    ? error
+    : { status: errorCodes.INTERNAL_ERROR.status, details: {} }
   const { code, message } = toWireError(error, 'INTERNAL_ERROR')
   return {
     status,
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      ...headersOf(status, details),
+      ...headersOfStatus(status, details),
     },
     body: JSON.stringify({ error: { code, message } }),
   }
 }
 
-function headersOf(status: number, details: MillraceError['details']): Record<string, string> {
+function headersOfStatus(status: number, details: MillraceError['details']): Record<string, string> {
   switch (status) {
     case 401:
       return { 'www-authenticate': 'Bearer' }
@@ -46,9 +52,4 @@ function retryAfter(seconds: unknown): string {
   return typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
     ? String(Math.ceil(seconds))
     : '1'
-}
-
-/** The refusal of a request because of one field, which the message names. The message never shows what the field holds. */
-export function invalidField(field: string, message: string): MillraceError {
-  return new MillraceError('INVALID_INPUT', `${field}: ${message}`, { details: { field } })
 }

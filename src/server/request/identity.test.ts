@@ -11,7 +11,7 @@ it.each([5, 'ann', true, [], {}, { user: 5 }, { user: null }, { user: 'ann', app
   async (given) => {
     const made = fetchServer({ agents: [agent], identify: () => given as never })
     expectRefusal(await made.ask('GET /thread/list'), 500, 'INTERNAL_ERROR')
-    expect(made.logText()).toContain('What `identify` gives')
+    expect(made.logText()).toContain('`identify` must return')
   },
 )
 

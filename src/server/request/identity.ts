@@ -3,17 +3,17 @@ import { isRecord } from '../../core/is-record.js'
 import type { Identity, Limits, ServerOptions } from '../contract.js'
 import { checkId } from './check-input.js'
 
-/** Who asks, or a refusal: FORBIDDEN_HOST or UNAUTHENTICATED. */
+/** Returns the user of a request. Throws FORBIDDEN_HOST or UNAUTHENTICATED. */
 export type Identify = (request: Request) => Promise<Required<Identity>>
 
 const defaultApp = 'default'
 
 /**
- * Without a function of the team's own everybody is one local user. Then only requests that name this machine are
- * served: a page elsewhere cannot reach it by giving its own name to our address.
+ * Without an `identify` of the application, all requests belong to one local user, and only those that name this machine
+ * are served.
  */
 export function createIdentify(identify: ServerOptions['identify'], limits: Limits): Identify {
-  return async function identified(request) {
+  return async function identifyUser(request) {
     if (!identify) {
       checkHost(request)
       return { app: defaultApp, user: 'local' }
@@ -21,17 +21,17 @@ export function createIdentify(identify: ServerOptions['identify'], limits: Limi
     const identity = await identify(request)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
-    const { app, user } = textsOf(identity)
+    const { app, user } = checkIdentity(identity)
+    // The texts may come from the request.
     return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits) }
   }
 }
 
-/** Throws when it is none: whoever asks can do nothing about that. What the texts say may come from the request. */
-function textsOf(given: unknown): Required<Identity> {
-  const { app = defaultApp, user } = isRecord(given) ? given : {}
+/** Throws INTERNAL_ERROR: the client can do nothing about a faulty `identify`. */
+function checkIdentity(identity: unknown): Required<Identity> {
+  const { app = defaultApp, user } = isRecord(identity) ? identity : {}
   if (typeof app === 'string' && typeof user === 'string') return { app, user }
-  const message =
-    'What `identify` gives must be undefined, or have a `user`, and maybe an `app`, that are strings.'
+  const message = '`identify` must return undefined, or an object with `user` and maybe `app`, both strings.'
   throw new MillraceError('INTERNAL_ERROR', message)
 }
 
@@ -49,9 +49,8 @@ const address = String.raw`127(?:\.${octet}){3}\.?|\[::1\]`
 const loopback = new RegExp(String.raw`^(?:${name}|${address})(?::\d{0,5})?$`, 'i')
 
 /**
- * Whether a `Host` header, or a host name, can only mean this machine: `localhost` and names below it, 127.0.0.0/8 in
- * its usual form, and `::1`. With a server that only serves these, no foreign name that resolves to this machine gets
- * a browser to talk to it.
+ * Returns true for a `Host` header or host name that can only mean this machine: `localhost` and names below it, 127.0.0.0/8
+ * in its usual form, and `::1`. This stops DNS rebinding: a browser cannot be led here under another site's name.
  */
 export function isLoopbackHost(host: string | null | undefined): boolean {
   if (host === null || host === undefined) return false

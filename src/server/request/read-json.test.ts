@@ -19,7 +19,7 @@ function requestOf({ headers = { 'content-type': 'application/json' }, body = '{
 }
 
 function read(sent: Sent): Promise<unknown> {
-  return readJson(requestOf(sent), limits, manualClock())
+  return readJson(requestOf(sent), { limits, clock: manualClock() })
 }
 
 const json = { 'content-type': 'application/json' }
@@ -90,13 +90,15 @@ test('puts together a body that is larger than the buffer it begins with', async
     bytes.slice(20_001),
   ]
   const request = requestOf({ body: streamOf(parts).stream })
-  await expect(readJson(request, defaultLimits, manualClock())).resolves.toEqual(value)
+  await expect(readJson(request, { limits: defaultLimits, clock: manualClock() })).resolves.toEqual(value)
 })
 
 test('refuses a body by its declared length without reading it', async () => {
   const { stream, given } = streamOf([Uint8Array.of(123)])
   const request = requestOf({ body: stream, headers: { ...json, 'content-length': '1001' } })
-  await expect(readJson(request, limits, manualClock())).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
+  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
+    code: 'PAYLOAD_TOO_LARGE',
+  })
   expect(request.bodyUsed).toBe(false)
   expect(given()).toBeLessThanOrEqual(1)
 })
@@ -121,7 +123,7 @@ test.each([json, { ...json, 'content-length': '500' }])(
   async (headers) => {
     const clock = manualClock()
     const { stream, cancelled } = streamOf([Uint8Array.of(123)], { stalls: true })
-    const reading = readJson(requestOf({ body: stream, headers }), limits, clock)
+    const reading = readJson(requestOf({ body: stream, headers }), { limits, clock })
     const refused = expect(reading).rejects.toMatchObject({
       code: 'INVALID_JSON',
       message: 'The body did not arrive within 5000 ms.',
@@ -136,8 +138,8 @@ test.each([json, { ...json, 'content-length': '500' }])(
 
 test('leaves no timer behind', async () => {
   const clock = manualClock()
-  await readJson(requestOf({}), limits, clock)
-  await expect(readJson(requestOf({ body: '{' }), limits, clock)).rejects.toThrow()
+  await readJson(requestOf({}), { limits, clock })
+  await expect(readJson(requestOf({ body: '{' }), { limits, clock })).rejects.toThrow()
   expect(clock.pending).toBe(0)
 })
 
@@ -155,7 +157,9 @@ test('says so when a body breaks off', async () => {
 test('blames the server when the body was read before', async () => {
   const request = requestOf({})
   await request.text()
-  await expect(readJson(request, limits, manualClock())).rejects.toMatchObject({ code: 'INTERNAL_ERROR' })
+  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+  })
 })
 
 test('allows a byte order mark', async () => {
@@ -177,14 +181,14 @@ test.each([
 
 test('says so when there is no body at all', async () => {
   const request = new Request('http://localhost/', { method: 'POST', headers: json })
-  await expect(readJson(request, limits, manualClock())).rejects.toMatchObject({
+  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
     message: 'The body is empty.',
   })
 })
 
 test('does not look for the fault in a very long text', async () => {
   const request = requestOf({ body: `["${'x'.repeat(1024 * 1024)}"` })
-  await expect(readJson(request, defaultLimits, manualClock())).rejects.toMatchObject({
+  await expect(readJson(request, { limits: defaultLimits, clock: manualClock() })).rejects.toMatchObject({
     message: 'The body is not JSON.',
   })
 })

@@ -1,27 +1,28 @@
 import type { AgentCapabilities } from '@ag-ui/core'
 import type { Agent } from '../../agents/index.js'
-import { json, type Route } from './route.js'
+import type { ServerContext } from '../context.js'
+import { jsonResponse, type Route } from './route.js'
 
-/** `GET /agents`: who can be talked to, and what to ask them. */
-export function describeAgents(agents: Iterable<Agent>) {
-  return {
-    agents: Array.from(agents, (agent) => ({
+/** `GET /agents`: all agents, with their capabilities and example prompts. */
+export function listAgents({ agents }: ServerContext): Response {
+  return jsonResponse({
+    agents: Array.from(agents.values(), (agent) => ({
       name: agent.name,
       description: agent.description,
       capabilities: capabilitiesOf(agent),
       examples: agent.examples ?? [],
     })),
-  }
+  })
 }
 
-/** `GET /capabilities`: what an agent, served by this server, can do. */
+/** `GET /capabilities`: the capabilities of one agent, as this server serves it. */
 export const capabilitiesRoute: Route = {
   method: 'GET',
   path: '/capabilities',
-  handle: (_, { agent }) => Promise.resolve(json(capabilitiesOf(agent))),
+  handle: (_, { agent }) => Promise.resolve(jsonResponse(capabilitiesOf(agent))),
 }
 
-/** What every agent gets from the server, and what it says of itself. */
+/** The agent's own capabilities, and those that the server gives to every agent. */
 function capabilitiesOf({ name, description, capabilities = {} }: Agent): AgentCapabilities {
   return {
     ...capabilities,

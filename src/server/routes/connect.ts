@@ -1,10 +1,10 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import {
-  type AgUiEvent,
   createRunStream,
-  type EventPosition,
   parseEventId,
+  type AgUiEvent,
+  type EventPosition,
   type Peer,
 } from '../../protocol/index.js'
 import type { LogEntry, LogPosition } from '../../threads/store.js'
@@ -18,48 +18,53 @@ import { rememberedThread } from '../run/agent-memory.js'
 import { serverClosing } from '../run/server-closing.js'
 import type { Batch } from '../stream/framing.js'
 import { replyWithStream } from '../stream/reply.js'
-import type { Departure } from '../stream/sink.js'
-import { fieldsOf, readBody, type Route, unknownThread } from './route.js'
+import type { DisconnectSignal } from '../stream/sink.js'
+import { readThreadBody, unknownThread, type Route } from './route.js'
 
 /**
- * `POST /connect`: what a client needs that comes to a thread: its messages, state and open questions, and the rest of a
- * run that is at work. With `Last-Event-ID` only what follows that event, exactly once.
+ * `POST /connect`: brings a client up to date with a thread: messages, state, open interrupts, and the rest of a run that
+ * is at work. With `Last-Event-ID` it sends only what follows that event, exactly once.
  */
 export const connectRoute: Route = {
   method: 'POST',
   path: '/connect',
   async handle(server, request) {
-    const body = fieldsOf(await readBody(server, request))
-    const threadId = checkId(body.threadId, 'threadId', server.limits)
-    // Clients name the run they would like to start. There is nothing to look up by it: a thread has one latest run.
-    if (body.runId !== undefined) checkId(body.runId, 'runId', server.limits)
+    // Clients also name the run they would start. It is not looked up: a thread has one latest run.
+    const { body, key } = await readThreadBody(server, request)
     const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
-    const key = { ...request.owner, thread: threadId }
-    const position = positionIn(request.request.headers.get('last-event-id'), server.limits)
+    const position = lastEventPosition(request.request.headers, server.limits)
     const thread = await settledThread(server, key)
     const live = server.registry.get(key)
     if (!thread && !live) {
       const remembered = await rememberedThread(server, key)
       if (!remembered) throw unknownThread(key)
-      const events = hydrated({ key, ...remembered }, server)
-      return replyWithStream(server, request, { peer, source: () => once({ events }) })
+      return replyWithStream(server, request, { peer, source: () => atRest({ key, ...remembered }, server) })
     }
-    // The events of an older run are gone: then the client gets the thread as it is now.
-    const from = position && isKnown(position, thread?.run, live) ? position : undefined
-    const source = (gone: Departure) => batches({ server, key, thread, live, from, gone })
+    // The events of an older run are not sent again: its client gets the thread as it is now.
+    const from = position && isOfLatestRun(position, thread?.run, live) ? position : undefined
+    const source = (signal: DisconnectSignal) => catchUp({ server, key, thread, live, from, signal })
     return replyWithStream(server, request, { peer, source })
   },
 }
 
-/** Whether it is an event of the latest run. How far one has come that is at work elsewhere, its log alone can tell. */
-function isKnown({ runId, seq }: EventPosition, run: Thread['run'], live: LiveRun | undefined): boolean {
-  if (live) return runId === live.runId && seq < live.feed.nextSeq()
-  return runId === run?.runId && (run.status === 'running' || seq < run.nextSeq)
+function lastEventPosition(headers: Headers, limits: Limits): EventPosition | undefined {
+  const header = headers.get('last-event-id') ?? ''
+  if (header === '') return undefined
+  const position = parseEventId(header)
+  if (!position)
+    throw new MillraceError('INVALID_INPUT', 'Last-Event-ID: this is no event id of this server.')
+  checkId(position.runId, 'Last-Event-ID', limits)
+  return position
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream of one batch has nothing to wait for
-async function* once(batch: Batch): AsyncGenerator<Batch> {
-  yield batch
+/** How far a run in another process has come, only its log can tell. */
+function isOfLatestRun(
+  { runId, seq }: EventPosition,
+  run: Thread['run'],
+  live: LiveRun | undefined,
+): boolean {
+  if (live) return runId === live.runId && seq < live.feed.nextSeq()
+  return runId === run?.runId && (run.status === 'running' || seq < run.nextSeq)
 }
 
 interface Connection {
@@ -67,45 +72,66 @@ interface Connection {
   readonly key: ThreadKey
   readonly thread: Thread | undefined
   readonly live: LiveRun | undefined
+  /** The last event that the client has. */
   readonly from: EventPosition | undefined
-  readonly gone: Departure
+  readonly signal: DisconnectSignal
 }
 
-async function* batches(connection: Connection): AsyncGenerator<Batch> {
-  const { server, thread, live, from, gone } = connection
-  if (live && (from === undefined || from.runId === live.runId)) {
-    for await (const batch of followLive(live, from, gone)) yield batch
-    return
-  }
-  const run = thread?.run
-  if (thread && run?.status === 'running' && from === undefined) {
-    for await (const batch of followElsewhere(connection, thread)) yield batch
-  } else if (run && from) {
-    for await (const batch of followFrom(connection, from)) yield batch
-  } else if (thread) yield { events: hydrated(thread, server) }
+function catchUp(connection: Connection): AsyncIterable<Batch> | Iterable<Batch> {
+  const { server, thread, live, from, signal } = connection
+  if (live && from) return live.feed.follow(from.seq, signal)
+  if (live) return followFromStart(live, signal)
+  if (!thread) return []
+  if (thread.run && from) return followAfter(connection, from)
+  return thread.run?.status === 'running' ? followElsewhere(connection, thread) : atRest(thread, server)
 }
 
-/** A run of this process. Who has seen nothing of it is first told what was there before. */
-async function* followLive(
+/** Follows a live run from its start, with the thread as it was before. */
+async function* followFromStart(
   { feed, firstSeq, start }: LiveRun,
-  from: EventPosition | undefined,
-  gone: Departure,
+  signal: DisconnectSignal,
 ): AsyncGenerator<Batch> {
-  let isNew = from === undefined
-  for await (const batch of feed.follow(from?.seq ?? firstSeq - 1, gone)) {
-    if (!isNew) yield batch
-    else {
-      isNew = false
-      for (const one of withBeginning(batch, start)) yield one
-    }
+  let isFirst = true
+  for await (const batch of feed.follow(firstSeq - 1, signal)) {
+    if (isFirst) yield* withSnapshots(batch, start)
+    else yield batch
+    isFirst = false
   }
+}
+
+/** Follows a run of another process from its start, by its log. */
+async function* followElsewhere(connection: Connection, thread: Thread): AsyncGenerator<Batch> {
+  const { runId, nextSeq, start } = thread.run ?? { runId: '', nextSeq: 0 }
+  const messages = [
+    ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
+    ...(start?.append ?? []),
+  ]
+  const state = connection.server.stateRules.visible(start ? start.state : thread.state)
+  let isFirst = true
+  for await (const entries of followLog(connection, { runId, after: nextSeq - 1 })) {
+    if (isFirst) yield* withSnapshots({ runId, entries }, { messages, state })
+    else yield { runId, entries }
+    isFirst = false
+  }
+}
+
+/** Puts the snapshots behind RUN_STARTED, the first of the entries. */
+function withSnapshots(
+  { runId, entries }: Extract<Batch, { runId: string }>,
+  { messages, state }: { readonly messages: readonly Message[]; readonly state: unknown },
+): readonly Batch[] {
+  const events: AgUiEvent[] = [
+    { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
+    { type: 'STATE_SNAPSHOT', snapshot: state },
+  ]
+  return [{ runId, entries: entries.slice(0, 1) }, { events }, { runId, entries: entries.slice(1) }]
 }
 
 /**
- * What follows an event in the log. Who has seen events that were lost with their process, before they were logged, is
- * told the end alone: what else was added to end the run may not fit to them.
+ * Follows a run by its log, after an event that the client has. If that event was lost with its process before it was
+ * logged, the client gets the terminal event alone: the others that recovery wrote may not fit to what it has.
  */
-async function* followFrom(connection: Connection, from: EventPosition): AsyncGenerator<Batch> {
+async function* followAfter(connection: Connection, from: EventPosition): AsyncGenerator<Batch> {
   const { runId, seq } = from
   let isFirst = true
   for await (const entries of followLog(connection, { runId, after: seq })) {
@@ -114,11 +140,12 @@ async function* followFrom(connection: Connection, from: EventPosition): AsyncGe
     const isLost = hasGap && !(await isLogged(connection, from))
     yield { runId, entries: isLost ? entries.slice(-1) : entries }
   }
-  const { server, key, gone } = connection
-  const thread = isFirst && !gone.aborted ? await settledThread(server, key) : undefined
-  // The run has ended elsewhere and never came to that event.
-  if (thread && thread.run?.status !== 'running' && !isKnown(from, thread.run, undefined))
-    yield { events: hydrated(thread, server) }
+  const { server, key, signal } = connection
+  if (!isFirst || signal.aborted) return
+  const thread = await settledThread(server, key)
+  // The run has ended in another process, before it came to that event.
+  if (thread && thread.run?.status !== 'running' && !isOfLatestRun(from, thread.run, undefined))
+    yield* atRest(thread, server)
 }
 
 async function isLogged({ server, key }: Connection, { runId, seq }: EventPosition): Promise<boolean> {
@@ -126,134 +153,79 @@ async function isLogged({ server, key }: Connection, { runId, seq }: EventPositi
   return entry?.seq === seq
 }
 
-/** A run of another process: its log is all there is to see of it. */
-async function* followElsewhere(connection: Connection, thread: Thread): AsyncGenerator<Batch> {
-  const { runId, nextSeq, start } = thread.run ?? { runId: '', nextSeq: 0 }
-  const messages = [
-    ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
-    ...(start?.append ?? []),
-  ]
-  const state = connection.server.stateRules.visible(start ? start.state : thread.state)
-  let isNew = true
-  for await (const entries of followLog(connection, { runId, after: nextSeq - 1 })) {
-    for (const batch of isNew ? withBeginning({ runId, entries }, { messages, state }) : [{ runId, entries }])
-      yield batch
-    isNew = false
-  }
-}
-
-interface Beginning {
-  readonly messages: readonly Message[]
-  readonly state: unknown
-}
-
-/** Puts what was there before behind RUN_STARTED, the first of the entries. */
-function withBeginning(
-  { runId, entries }: Extract<Batch, { runId: string }>,
-  { messages, state }: Beginning,
-): readonly Batch[] {
-  return [
-    { runId, entries: entries.slice(0, 1) },
-    {
-      events: [
-        { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
-        { type: 'STATE_SNAPSHOT', snapshot: state },
-      ],
-    },
-    { runId, entries: entries.slice(1) },
-  ]
-}
-
-type AtRest = Pick<Thread, 'key' | 'messages' | 'state' | 'interrupts' | 'run'>
-
-/** A thread at rest, as a stream that is over. */
-function hydrated(thread: AtRest, { stateRules, newId }: ServerContext): AgUiEvent[] {
+/** Sends a thread without a live run as a run that has ended. */
+function* atRest(
+  {
+    key,
+    run,
+    messages,
+    state,
+    interrupts,
+  }: Pick<Thread, 'key' | 'messages' | 'state' | 'interrupts' | 'run'>,
+  { stateRules, newId }: ServerContext,
+): Generator<Batch> {
   const events: AgUiEvent[] = []
   const stream = createRunStream({
-    threadId: thread.key.thread,
-    runId: thread.run?.runId ?? newId('run'),
+    threadId: key.thread,
+    runId: run?.runId ?? newId('run'),
     emit: (event) => events.push(event),
   })
-  stream.write({ type: 'MESSAGES_SNAPSHOT', messages: [...thread.messages] })
-  stream.write({ type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(thread.state) })
-  const { interrupts } = thread
+  stream.write({ type: 'MESSAGES_SNAPSHOT', messages: [...messages] })
+  stream.write({ type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(state) })
   stream.finish(interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' })
-  return events
-}
-
-function positionIn(header: string | null, limits: Limits): EventPosition | undefined {
-  if (header === null || header === '') return undefined
-  const position = parseEventId(header)
-  if (!position)
-    throw new MillraceError('INVALID_INPUT', 'Last-Event-ID: this is no event id of this server.')
-  checkId(position.runId, 'Last-Event-ID', limits)
-  return position
-}
-
-export interface LogFollower {
-  readonly server: ServerContext
-  readonly key: ThreadKey
-  /** Aborts when nobody follows any more. */
-  readonly gone: Departure
+  yield { events }
 }
 
 const readAtOnce = 256
 
-/** The events of a run as they stand in the log, until its end. Throws SERVER_CLOSING when the server shuts down first. */
-export async function* followLog(
-  follower: LogFollower,
+/** Reads the log of a run until its terminal event. Throws SERVER_CLOSING when the server shuts down first. */
+async function* followLog(
+  connection: Connection,
   position: LogPosition,
 ): AsyncGenerator<readonly LogEntry[]> {
-  try {
-    for await (const entries of logged(follower, position)) yield entries
-  } catch (error) {
-    // The store closes with the server, maybe while it is read.
-    throw follower.server.isClosing() ? serverClosing() : error
-  }
-}
-
-async function* logged(
-  { server, key, gone }: LogFollower,
-  position: LogPosition,
-): AsyncGenerator<readonly LogEntry[]> {
-  const { store } = server
+  const { server, key } = connection
   let { after } = position
-  for (;;) {
-    const at = { ...position, after }
-    const entries = await store.log.read(key, at, readAtOnce)
-    const last = entries.at(-1)
-    if (last) {
-      yield entries
-      after = last.seq
-      if (isEnd(last)) return
-      continue
-    }
-    const thread = await settledThread(server, key)
-    const isOver = thread?.run?.runId !== position.runId || thread.run.status !== 'running'
-    // What was added between the two looks is not missed.
-    if (isOver && (await store.log.read(key, at, 1)).length === 0) return
-    // The run goes on elsewhere, and can be followed there.
-    if (!isOver && server.isClosing()) throw serverClosing()
-    if (!isOver) await changedOrLost({ server, key, gone }, at)
-    if (gone.aborted) return
-  }
-}
-
-/** A process that has died writes nothing more: after the time of a lease it is worth another look. */
-async function changedOrLost({ server, key, gone }: LogFollower, at: LogPosition): Promise<void> {
-  const look = new AbortController()
-  const leave = (): void => look.abort()
-  gone.addEventListener('abort', leave)
-  if (gone.aborted) leave()
-  const cancel = server.clock.schedule(server.limits.leaseMs, () => look.abort())
   try {
-    await server.store.log.changed(key, at, look.signal)
-  } finally {
-    cancel()
-    gone.removeEventListener('abort', leave)
+    for (;;) {
+      const at = { ...position, after }
+      const entries = await server.store.log.read(key, at, readAtOnce)
+      const last = entries.at(-1)
+      if (last) {
+        yield entries
+        if (isTerminal(last)) return
+        after = last.seq
+      } else if (!(await waitForMore(connection, at))) return
+    }
+  } catch (error) {
+    // The store closes with the server, maybe in the middle of a read.
+    throw server.isClosing() ? serverClosing() : error
   }
 }
 
-function isEnd({ json }: LogEntry): boolean {
+function isTerminal({ json }: LogEntry): boolean {
   return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
+}
+
+/** Resolves to false when nothing more will come, or nobody waits for it. */
+async function waitForMore({ server, key, signal }: Connection, at: LogPosition): Promise<boolean> {
+  const { store, isClosing, clock, limits } = server
+  const run = (await settledThread(server, key))?.run
+  const isOver = run?.runId !== at.runId || run.status !== 'running'
+  // The log may have grown before the run ended.
+  if (isOver) return (await store.log.read(key, at, 1)).length > 0
+  // The run goes on in another process, where it can be followed.
+  if (isClosing()) throw serverClosing()
+  const wait = new AbortController()
+  const stop = (): void => wait.abort()
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  // A process that died writes nothing more: look again when its lease has run out.
+  const cancelTimer = clock.schedule(limits.leaseMs, stop)
+  try {
+    await store.log.changed(key, at, wait.signal)
+  } finally {
+    cancelTimer()
+    signal.removeEventListener('abort', stop)
+  }
+  return !signal.aborted
 }

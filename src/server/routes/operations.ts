@@ -1,26 +1,26 @@
 import { toWireError } from '../../core/errors.js'
-import { json, type RouteContext } from './route.js'
+import type { ServerContext } from '../context.js'
+import { metricsContentType } from '../observe/metrics.js'
+import { jsonResponse } from './route.js'
 
 /** `GET /healthz`: the process answers. */
 export function health(): Response {
-  return json({ status: 'ok' })
+  return jsonResponse({ status: 'ok' })
 }
 
-/** `GET /readyz`: it takes runs, and its store works. */
-export async function readiness(server: RouteContext): Promise<Response> {
-  if (server.isClosing()) return Response.json({ status: 'closing' }, { status: 503 })
+/** `GET /readyz`: the server takes runs, and its store works. */
+export async function readiness({ isClosing, store, log }: ServerContext): Promise<Response> {
+  if (isClosing()) return Response.json({ status: 'closing' }, { status: 503 })
   try {
-    await server.store.check()
-    return json({ status: 'ready' })
+    await store.check()
+    return jsonResponse({ status: 'ready' })
   } catch (error) {
-    server.log.error({ err: error }, 'the store cannot be used')
+    log.error({ err: error }, 'the store cannot be used')
     return Response.json({ status: 'failing', error: toWireError(error, 'STORE_ERROR') }, { status: 503 })
   }
 }
 
-/** `GET /metrics`: counts and times, as Prometheus reads them. */
-export function metrics(server: RouteContext): Response {
-  return new Response(server.metrics.render(), {
-    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-  })
+/** `GET /metrics`: counts and times in the text format of Prometheus. */
+export function metrics(server: ServerContext): Response {
+  return new Response(server.metrics.render(), { headers: { 'content-type': metricsContentType } })
 }

@@ -1,56 +1,65 @@
-import type { ServerResponse } from 'node:http'
 import type { Agent } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
+import { isRecord } from '../../core/is-record.js'
 import type { Owner, ThreadKey } from '../../threads/thread.js'
-import { checkId } from '../request/check-input.js'
 import type { ServerContext } from '../context.js'
+import { checkId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
-import type { Heart } from '../stream/heartbeat.js'
+import type { Exchange } from '../stream/reply.js'
 
-/** All that routes have in common: the server, with its streams. */
-export interface RouteContext extends ServerContext {
-  readonly heart: Heart
+/** One method on one path of an agent. To add a route, list it in `app.ts`. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  /** What it throws becomes an HTTP error. */
+  readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
 
-/** A request that has been let in. */
-export interface RouteRequest {
-  readonly request: Request
-  readonly outgoing: ServerResponse | undefined
-  /** Headers every answer has, those of CORS for example. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The agent it is for, and whose threads it may see. */
+/** A request whose user is known. */
+export interface RouteRequest extends Exchange {
   readonly agent: Agent
+  /** The owner of the threads that the request may see. */
   readonly owner: Owner
   readonly param: (name: string) => string
   readonly query: (name: string) => string | undefined
 }
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly handle: (server: RouteContext, request: RouteRequest) => Promise<Response>
+/** Reads a body that names a thread, and maybe one of its runs. */
+export async function readThreadBody(
+  server: ServerContext,
+  { request, owner }: RouteRequest,
+): Promise<{
+  readonly body: Readonly<Record<string, unknown>>
+  readonly key: ThreadKey
+  readonly runId: string | undefined
+}> {
+  const body = await readJson(request, server)
+  if (!isRecord(body)) throw new MillraceError('INVALID_INPUT', 'The body must be an object with a threadId.')
+  const thread = checkId(body.threadId, 'threadId', server.limits)
+  const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
+  return { body, key: { ...owner, thread }, runId }
 }
 
-export function readBody(server: ServerContext, { request }: RouteRequest): Promise<unknown> {
-  return readJson(request, server.limits, server.clock)
+/** Returns the thread that the path names. */
+export function threadInPath({ limits }: ServerContext, { owner, param }: RouteRequest): ThreadKey {
+  return { ...owner, thread: checkId(param('thread'), 'thread', limits) }
 }
 
-/** The thread that the path names. */
-export function threadInPath(server: ServerContext, { owner, param }: RouteRequest): ThreadKey {
-  return { ...owner, thread: checkId(param('thread'), 'thread', server.limits) }
+const maxPageSize = 200
+
+/** Reads `limit` of the query. Throws INVALID_INPUT for anything but a number from 1 to 200. */
+export function pageLimit({ query }: RouteRequest): number | undefined {
+  const text = query('limit')
+  if (text === undefined) return undefined
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= maxPageSize) return limit
+  throw new MillraceError('INVALID_INPUT', `limit: a number from 1 to ${maxPageSize} is expected.`)
+}
+
+export function jsonResponse(value: unknown): Response {
+  return Response.json(value, { headers: { 'cache-control': 'no-store' } })
 }
 
 export function unknownThread({ thread }: ThreadKey): MillraceError {
   return new MillraceError('THREAD_NOT_FOUND', `There is no thread '${thread}'.`)
-}
-
-export function json(value: unknown): Response {
-  return Response.json(value, { headers: { 'cache-control': 'no-store' } })
-}
-
-/** The body of a request that names a thread. */
-export function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body))
-    return body as Record<string, unknown>
-  throw new MillraceError('INVALID_INPUT', 'The body must be an object with a threadId.')
 }

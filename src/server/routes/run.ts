@@ -1,80 +1,82 @@
 import { toWireError } from '../../core/errors.js'
 import { parseRunInput } from '../../protocol/index.js'
-import { checkRunInput } from '../request/check-input.js'
+import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/live-run.js'
+import { checkRunInput } from '../request/check-input.js'
+import { readJson } from '../request/read-json.js'
 import { openTurn, type Turn } from '../run/open-run.js'
 import { serverClosing } from '../run/server-closing.js'
 import type { Batch } from '../stream/framing.js'
 import { replyWithStream, type StreamReply } from '../stream/reply.js'
-import type { Departure } from '../stream/sink.js'
-import { readBody, type Route, type RouteContext } from './route.js'
+import type { DisconnectSignal } from '../stream/sink.js'
+import type { Route } from './route.js'
 
-/** `POST /run`: runs the agent on a thread, and follows it. */
+/** `POST /run`: runs the agent on a thread and streams the events of the run. */
 export const runRoute: Route = {
   method: 'POST',
   path: '/run',
   async handle(server, request) {
-    const { input, peer, warnings } = parseRunInput(await readBody(server, request))
+    const { input, peer, warnings } = parseRunInput(await readJson(request.request, server))
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent } = request
     const { runId, threadId } = input
     const key = { app: owner.app, user: owner.user, agent: owner.agent, thread: threadId }
     if (warnings.length > 0) server.log.warn({ ...key, runId, warnings }, 'a request was not quite right')
-    const began = server.clock.now()
+    const requestedAt = server.clock.now()
     const controller = new AbortController()
     const turnRequest = { agent, key, input, controller, isLegacy: peer.legacy, request: request.request }
     const opening = openTurn(server, turnRequest)
     server.openings.add(opening, { key, runId, controller })
-    const opened = (): void => server.openings.delete(opening)
-    // It is waited for further down too, but that may be too late for one that is refused at once.
-    opening.then(opened, opened)
-    // Who has to wait for a thread is told so by a stream that is open; all else is refused before there is one.
-    const isWaiting = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
-    const turn = isWaiting ? opening.catch((error: unknown) => refused(server, error, runId)) : await opening
+    const onOpened = (): void => server.openings.delete(opening)
+    // Handles a refusal at once: the await below may come too late for it.
+    opening.then(onOpened, onOpened)
+    // A request that must wait for the thread gets its stream at once; all other refusals are plain HTTP errors.
+    const mustWait = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
+    const turn = mustWait
+      ? opening.catch((error: unknown) => refusedRun(server, error, runId))
+      : await opening
     return replyWithStream(server, request, {
       peer,
-      ...following(server, turn, { agent: agent.name, began }),
+      ...followRun(server, turn, { agent: agent.name, requestedAt }),
     })
   },
 }
 
-interface Asked {
-  readonly agent: string
-  readonly began: number
+/** The same at the root of the server, where most clients look. */
+export const rootRoute: Route = { ...runRoute, path: '/' }
+
+function refusedRun(server: ServerContext, error: unknown, runId: string): Turn {
+  server.log.warn({ runId, err: error }, 'a run could not be started')
+  return { type: 'over', runId, events: [{ type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }] }
 }
 
 /**
- * The stream of a turn, which may still have to wait for its thread. Not part of the above: what that has in its scope, the
- * whole request, would stay in memory for as long as the client.
+ * Follows a run, which may still have to wait for its thread. A function of its own: the request in the scope above would
+ * stay in memory as long as the stream.
  */
-function following(
-  server: RouteContext,
+function followRun(
+  server: ServerContext,
   turn: Turn | Promise<Turn>,
-  { agent, began }: Asked,
+  { agent, requestedAt }: { readonly agent: string; readonly requestedAt: number },
 ): Pick<StreamReply, 'source' | 'onEnd'> {
   let live: LiveRun | undefined
-  const begin = (opened: Turn, gone: Departure): AsyncIterable<Batch> | Iterable<Batch> => {
-    server.metrics.firstEvent({ agent }, (server.clock.now() - began) / 1000)
+  const follow = (opened: Turn, signal: DisconnectSignal): AsyncIterable<Batch> | Iterable<Batch> => {
+    server.metrics.firstEvent({ agent }, (server.clock.now() - requestedAt) / 1000)
     if (opened.type === 'over') return [{ events: opened.events }]
     live = opened.run
-    return live.feed.follow(live.firstSeq - 1, gone)
+    return live.feed.follow(live.firstSeq - 1, signal)
   }
-  const later = async function* (opening: Promise<Turn>, gone: Departure): AsyncGenerator<Batch> {
-    yield* begin(await opening, gone)
+  const followLater = async function* (
+    later: Promise<Turn>,
+    signal: DisconnectSignal,
+  ): AsyncGenerator<Batch> {
+    yield* follow(await later, signal)
   }
   return {
-    source: (gone) => (turn instanceof Promise ? later(turn, gone) : begin(turn, gone)),
+    source: (signal) => (turn instanceof Promise ? followLater(turn, signal) : follow(turn, signal)),
     onEnd: (end) => {
       if (end === 'client' && server.onDisconnect === 'cancel') live?.stop()
     },
   }
 }
-
-function refused(server: RouteContext, error: unknown, runId: string): Turn {
-  server.log.warn({ runId, err: error }, 'a run could not be started')
-  return { type: 'over', runId, events: [{ type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }] }
-}
-
-/** The same at the root of the server, which is where most clients look. */
-export const rootRoute: Route = { ...runRoute, path: '/' }

@@ -2,18 +2,18 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
 import { manualClock, type ManualClock } from '../../core/clock.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { pump, type StreamEnd } from './back-pressure.js'
+import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
 import { type Batch, createFraming, type Framing } from './framing.js'
-import { createHeart, type Heart } from './heartbeat.js'
+import { Heartbeats } from './heartbeat.js'
 import type { Sink } from './sink.js'
 
 let clock: ManualClock
-let heart: Heart
+let heartbeats: Heartbeats
 let framing: Framing
 
 beforeEach(async () => {
   clock = manualClock()
-  heart = createHeart(clock, 1_000)
+  heartbeats = new Heartbeats(clock, 1_000)
   framing = await createFraming('sse', { legacy: false })
 })
 
@@ -25,11 +25,11 @@ function word(name: string): Batch {
 /** Notes what is written. `room` is how much it takes before it is full. */
 function createSink(room = Infinity) {
   const calls: string[] = []
-  const gone = new AbortController()
+  const connection = new AbortController()
   let drain = deferred()
   let left = room
   const sink: Sink = {
-    gone: gone.signal,
+    signal: connection.signal,
     write(chunk) {
       const [, name] = /"name":"(\w+)"/u.exec(String(chunk)) ?? []
       calls.push(name ?? 'beat')
@@ -45,39 +45,39 @@ function createSink(room = Infinity) {
     drain.resolve()
     drain = deferred()
   }
-  const leave = (): void => {
-    gone.abort()
+  const disconnect = (): void => {
+    connection.abort()
     empty()
   }
-  return { sink, calls, empty, leave }
+  return { sink, calls, empty, disconnect }
 }
 
-function pumped(source: AsyncIterable<Batch>, sink: Sink): Promise<StreamEnd> {
-  return pump(source, { sink, framing, heart, clock, stallMs: 500 })
+function write(source: AsyncIterable<Batch>, sink: Sink): Promise<StreamEnd> {
+  return writeWithBackPressure(source, { sink, framing, heartbeats, clock, stallMs: 500 })
 }
 
 /** A source that counts what was taken from it, and says when it was closed. */
 function counted(...names: readonly string[]) {
-  const seen = { taken: 0, isClosed: false }
+  const use = { taken: 0, isClosed: false }
   async function* batches(): AsyncGenerator<Batch> {
     try {
       for (const name of names) {
-        seen.taken++
+        use.taken++
         yield await Promise.resolve(word(name))
       }
     } finally {
-      seen.isClosed = true
+      use.isClosed = true
     }
   }
-  return { seen, source: batches() }
+  return { use, source: batches() }
 }
 
 describe('a client that reads', () => {
   test('gets all there is, and then the end', async () => {
     const { sink, calls } = createSink()
-    expect(await pumped(counted('a', 'b').source, sink)).toBe('end')
+    expect(await write(counted('a', 'b').source, sink)).toBe('end')
     expect(calls).toEqual(['a', 'b', 'end'])
-    expect([heart.size, clock.pending]).toEqual([0, 0])
+    expect([heartbeats.size, clock.pending]).toEqual([0, 0])
   })
 
   test('is not written to for nothing', async () => {
@@ -85,11 +85,11 @@ describe('a client that reads', () => {
     async function* empty(): AsyncGenerator<Batch> {
       yield await Promise.resolve({ events: [] })
     }
-    await pumped(empty(), sink)
+    await write(empty(), sink)
     expect(calls).toEqual(['end'])
   })
 
-  test('gets signs of life while there is silence, and none where there is not', async () => {
+  test('gets heartbeats while it is quiet, and none otherwise', async () => {
     const { sink, calls } = createSink()
     const gate = deferred()
     async function* slow(): AsyncGenerator<Batch> {
@@ -97,7 +97,7 @@ describe('a client that reads', () => {
       await gate.promise
       yield word('b')
     }
-    const ended = pumped(slow(), sink)
+    const ended = write(slow(), sink)
     await clock.advance(2_000)
     expect(calls).toEqual(['a', 'beat'])
     gate.resolve()
@@ -107,13 +107,13 @@ describe('a client that reads', () => {
 })
 
 describe('a client that is slow', () => {
-  test('holds the source back until it has room, also for longer than it may stand still', async () => {
+  test('holds the source back until it has caught up, even if that takes longer than the stall limit', async () => {
     const { sink, calls, empty } = createSink(1)
-    const { seen, source } = counted('a', 'b', 'c')
-    const ended = pumped(source, sink)
+    const { use, source } = counted('a', 'b', 'c')
+    const ended = write(source, sink)
     for (const count of [1, 2, 3]) {
       await clock.advance(400)
-      expect(seen.taken).toBe(count)
+      expect(use.taken).toBe(count)
       empty()
     }
     expect(await ended).toBe('end')
@@ -121,20 +121,20 @@ describe('a client that is slow', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('is dropped when it takes nothing for too long, and the source is closed', async () => {
+  test('is disconnected when it takes nothing for too long, and the source is closed', async () => {
     const { sink, calls } = createSink(1)
-    const { seen, source } = counted('a', 'b')
-    const ended = pumped(source, sink)
+    const { use, source } = counted('a', 'b')
+    const ended = write(source, sink)
     await clock.advance(499)
     expect(calls).toEqual(['a'])
     await clock.advance(1)
     expect(await ended).toBe('stalled')
     expect(calls).toEqual(['a', 'destroy'])
-    expect([seen.isClosed, heart.size, clock.pending]).toEqual([true, 0, 0])
+    expect([use.isClosed, heartbeats.size, clock.pending]).toEqual([true, 0, 0])
   })
 })
 
-test('a sign of life never comes within an event that is sent in pieces', async () => {
+test('a heartbeat never lands inside an event that is written in pieces', async () => {
   const { sink, empty } = createSink(1)
   const written: string[] = []
   const noted: Sink = { ...sink, write: (chunk) => written.push(String(chunk)) > 0 && sink.write(chunk) }
@@ -142,8 +142,8 @@ test('a sign of life never comes within an event that is sent in pieces', async 
   async function* source(): AsyncGenerator<Batch> {
     yield await Promise.resolve({ events: [large] })
   }
-  const ended = pump(source(), { sink: noted, framing, heart, clock, stallMs: 30_000 })
-  while (heart.size > 0) {
+  const ended = writeWithBackPressure(source(), { sink: noted, framing, heartbeats, clock, stallMs: 30_000 })
+  while (heartbeats.size > 0) {
     await clock.advance(2_500)
     empty()
     await settled()
@@ -153,27 +153,27 @@ test('a sign of life never comes within an event that is sent in pieces', async 
   expect(written.join('')).toBe(`data: ${JSON.stringify(large)}\n\n`)
 })
 
-describe('a client that goes away', () => {
-  test('in a wait for room ends it, without an end to the response', async () => {
-    const { sink, calls, leave } = createSink(1)
-    const { seen, source } = counted('a', 'b', 'c')
-    const ended = pumped(source, sink)
+describe('a client that disconnects', () => {
+  test('while it is behind ends the stream, without an end to the response', async () => {
+    const { sink, calls, disconnect } = createSink(1)
+    const { use, source } = counted('a', 'b', 'c')
+    const ended = write(source, sink)
     await settled()
-    leave()
+    disconnect()
     expect(await ended).toBe('client')
     expect(calls).toEqual(['a'])
-    expect([seen.isClosed, heart.size, clock.pending]).toEqual([true, 0, 0])
+    expect([use.isClosed, heartbeats.size, clock.pending]).toEqual([true, 0, 0])
   })
 
-  test('in a silence ends it when the source does', async () => {
-    const { sink, calls, leave } = createSink()
+  test('while it is quiet ends the stream when the source does', async () => {
+    const { sink, calls, disconnect } = createSink()
     async function* waits(): AsyncGenerator<Batch> {
       yield word('a')
-      await new Promise<void>((resolve) => sink.gone.addEventListener('abort', resolve))
+      await new Promise<void>((resolve) => sink.signal.addEventListener('abort', resolve))
     }
-    const ended = pumped(waits(), sink)
+    const ended = write(waits(), sink)
     await settled()
-    leave()
+    disconnect()
     expect(await ended).toBe('client')
     expect(calls).toEqual(['a'])
   })
@@ -185,6 +185,6 @@ test('a source that throws makes it reject, and leaves nothing behind', async ()
     yield await Promise.resolve(word('a'))
     throw new Error('broken')
   }
-  await expect(pumped(breaks(), sink)).rejects.toThrow('broken')
-  expect([heart.size, clock.pending]).toEqual([0, 0])
+  await expect(write(breaks(), sink)).rejects.toThrow('broken')
+  expect([heartbeats.size, clock.pending]).toEqual([0, 0])
 })

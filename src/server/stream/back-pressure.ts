@@ -1,70 +1,74 @@
 import type { Clock } from '../../core/clock.js'
 import type { Batch, Framing } from './framing.js'
-import type { Heart } from './heartbeat.js'
+import type { Heartbeats, StreamHeartbeat } from './heartbeat.js'
 import type { Sink } from './sink.js'
 
-export interface PumpOptions {
+export interface WriteOptions {
   readonly sink: Sink
   readonly framing: Framing
-  readonly heart: Heart
+  readonly heartbeats: Heartbeats
   readonly clock: Clock
+  /** A client that takes nothing for this long is disconnected. */
   readonly stallMs: number
 }
 
+/** Why a stream ended: its source did, the client disconnected, or the client took nothing for too long. */
 export type StreamEnd = 'end' | 'client' | 'stalled'
 
-/** Writes batches to a client as fast as it takes them, until the end. Says how it ended; rejects when the source does. */
-export async function pump(
+/**
+ * Writes batches to a client no faster than it takes them: the source is not asked for more while the client is behind.
+ * Rejects when the source does.
+ */
+export async function writeWithBackPressure(
   source: AsyncIterable<Batch> | Iterable<Batch>,
-  options: PumpOptions,
+  options: WriteOptions,
 ): Promise<StreamEnd> {
-  const { sink, framing, heart } = options
-  const beat = heart.keep(sink, framing.heartbeat)
+  const { sink, framing, heartbeats } = options
+  const heartbeat = heartbeats.add(sink, framing.heartbeat)
   try {
     for await (const batch of source) {
-      if (sink.gone.aborted) break
-      for (const chunk of pieces(framing.frame(batch))) {
-        beat.wrote()
-        if (sink.write(chunk)) continue
-        beat.waits(true)
-        const hasRoom = await isDrained(options)
-        beat.waits(false)
-        if (hasRoom) continue
+      if (sink.signal.aborted) break
+      const chunk = framing.frame(batch)
+      for (let start = 0, end: number; start < chunk.length; start = end) {
+        end = start + pieceLength < chunk.length ? pieceEnd(chunk, start) : chunk.length
+        heartbeat.isQuiet = false
+        const isTaken = sink.write(end - start === chunk.length ? chunk : chunk.slice(start, end))
+        if (isTaken || (await isDrained(options, heartbeat))) continue
         sink.destroy()
         return 'stalled'
       }
     }
-    if (sink.gone.aborted) return 'client'
+    if (sink.signal.aborted) return 'client'
     sink.end()
     return 'end'
   } finally {
-    beat.stop()
+    heartbeats.remove(heartbeat)
   }
 }
 
+/** Long chunks go out in pieces, so that a slow client is told from one that takes nothing. */
 const pieceLength = 64 * 1024
 
-/** A client that takes its time with much is not one that takes nothing: so it is given it piece by piece. */
-function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
-  for (let start = 0; start < chunk.length;) {
-    let end = start + pieceLength
-    // Half of a character cannot be sent.
-    if (typeof chunk === 'string' && end < chunk.length && isHighSurrogate(chunk.charCodeAt(end - 1))) end--
-    yield start === 0 && end >= chunk.length ? chunk : chunk.slice(start, end)
-    start = end
-  }
+/** Surrogate pairs stay together: half a character cannot be sent. */
+function pieceEnd(chunk: string | Uint8Array, start: number): number {
+  const end = start + pieceLength
+  const last = typeof chunk === 'string' ? chunk.charCodeAt(end - 1) : 0
+  return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
 
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
-}
-
-function isDrained({ sink, clock, stallMs }: PumpOptions): Promise<boolean> {
-  return new Promise((resolve) => {
+/** Resolves to true when the client has caught up, to false when it took nothing for `stallMs`. */
+async function isDrained(
+  { sink, clock, stallMs }: WriteOptions,
+  heartbeat: StreamHeartbeat,
+): Promise<boolean> {
+  heartbeat.isBlocked = true
+  const hasRoom = await new Promise<boolean>((resolve) => {
     const cancel = clock.schedule(stallMs, () => resolve(false))
     void sink.drained().then(() => {
       cancel()
       resolve(true)
     })
   })
+  heartbeat.isBlocked = false
+  return hasRoom
 }

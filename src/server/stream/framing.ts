@@ -1,40 +1,34 @@
 import {
-  type AgUiEvent,
   createDowngrade,
   createProtobufEncoder,
-  type Downgrade,
   eventIdPrefix,
-  type Peer,
   protobufMediaType,
   sseHeaders,
   sseHeartbeat,
+  type AgUiEvent,
+  type Downgrade,
+  type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/store.js'
 
-/** How the events of one response are written. */
+/** Events that are written together. Entries of a run log have numbers that clients reconnect with; events have none. */
+export type Batch =
+  | { readonly runId: string; readonly entries: readonly LogEntry[] }
+  | { readonly runId?: undefined; readonly events: readonly AgUiEvent[] }
+
+/** Encodes the events of one response. */
 export interface Framing {
   readonly headers: Readonly<Record<string, string>>
-  /** What keeps a silent stream alive, if the format has such a thing. */
+  /** Keeps a quiet stream alive. Undefined when the format has no such thing. */
   readonly heartbeat: string | undefined
-  /** Takes the batches of one response in order. Nothing when the client gets none of it. */
+  /** Must get the batches of the response in order. Returns nothing for a batch the client cannot read. */
   frame(batch: Batch): string | Uint8Array
 }
 
 export async function createFraming(format: WireFormat, peer: Peer): Promise<Framing> {
   const downgrade = peer.legacy ? createDowngrade() : undefined
-  if (format === 'sse') return new SseFraming(downgrade)
-  const encode = await createProtobufEncoder()
-  const bytes = (batch: Batch): Uint8Array[] =>
-    eventsOf(batch).flatMap((event) => {
-      const sent = downgrade ? downgrade(event) : event
-      return sent ? [encode(sent)] : []
-    })
-  return {
-    headers: { ...sseHeaders, 'content-type': protobufMediaType },
-    heartbeat: undefined,
-    frame: (batch) => joined(bytes(batch)),
-  }
+  return format === 'sse' ? new SseFraming(downgrade) : createProtobufFraming(downgrade)
 }
 
 class SseFraming implements Framing {
@@ -64,33 +58,45 @@ class SseFraming implements Framing {
     }
     const prefix = this.#prefix
     for (const entry of batch.entries) {
-      const data = downgrade ? downgraded(entry, downgrade) : entry.json
+      const data = downgrade ? downgradeEntry(entry, downgrade) : entry.json
       if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
     }
     return text
   }
 }
 
-// Without the tag of a subagent these are the same for older clients, and they are nearly all there is.
+// These are the same for older clients unless they belong to a subagent, and they are nearly all there is.
 const delta = /^\{"type":"(?:TEXT_MESSAGE_CONTENT|REASONING_MESSAGE_CONTENT|TOOL_CALL_ARGS)"/
 
-function downgraded(entry: LogEntry, downgrade: Downgrade): string | undefined {
+function downgradeEntry(entry: LogEntry, downgrade: Downgrade): string | undefined {
   const { json } = entry
   if (delta.test(json) && !json.includes('"subagentRunId"')) return json
-  const sent = downgrade(eventOf(entry))
+  const sent = downgrade(parseEntry(entry))
   return sent && JSON.stringify(sent)
 }
 
-function eventsOf(batch: Batch): readonly AgUiEvent[] {
-  return batch.runId === undefined ? batch.events : batch.entries.map(eventOf)
-}
-
-/** What was read from a log has been written by this server. */
-function eventOf({ json }: LogEntry): AgUiEvent {
+/** Needs no check: this server wrote the log. */
+function parseEntry({ json }: LogEntry): AgUiEvent {
   return JSON.parse(json) as AgUiEvent
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+async function createProtobufFraming(downgrade: Downgrade | undefined): Promise<Framing> {
+  const encode = await createProtobufEncoder()
+  return {
+    headers: { ...sseHeaders, 'content-type': protobufMediaType },
+    heartbeat: undefined,
+    frame(batch) {
+      const events = batch.runId === undefined ? batch.events : batch.entries.map(parseEntry)
+      const parts = events.flatMap((event) => {
+        const sent = downgrade ? downgrade(event) : event
+        return sent ? [encode(sent)] : []
+      })
+      return concatBytes(parts)
+    },
+  }
+}
+
+function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only
   const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
@@ -101,8 +107,3 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   }
   return all
 }
-
-/** Events that leave together. Those of a log have numbers a client can come back with; others have none. */
-export type Batch =
-  | { readonly runId: string; readonly entries: readonly LogEntry[] }
-  | { readonly runId?: undefined; readonly events: readonly AgUiEvent[] }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../core/clock.js'
-import { createHeart } from './heartbeat.js'
+import { Heartbeats } from './heartbeat.js'
 import type { Sink } from './sink.js'
 
 function sinkInto(lines: string[]): Sink {
   return {
-    gone: new AbortController().signal,
+    signal: new AbortController().signal,
     write: (chunk) => lines.push(String(chunk)) > 0,
     drained: () => Promise.resolve(),
     end: () => undefined,
@@ -13,54 +13,55 @@ function sinkInto(lines: string[]): Sink {
   }
 }
 
-test('a silent stream gets a sign of life, one that speaks does not', async () => {
+test('a quiet stream gets a heartbeat, one that was written to does not', async () => {
   const clock = manualClock()
-  const heart = createHeart(clock, 100)
+  const heartbeats = new Heartbeats(clock, 100)
   const [silent, chatty]: [string[], string[]] = [[], []]
-  heart.keep(sinkInto(silent), 'beat')
-  const beat = heart.keep(sinkInto(chatty), 'beat')
-  beat.wrote()
+  heartbeats.add(sinkInto(silent), 'beat')
+  const stream = heartbeats.add(sinkInto(chatty), 'beat')
+  stream.isQuiet = false
   await clock.advance(100)
   expect([silent, chatty]).toEqual([['beat'], []])
   await clock.advance(100)
   expect([silent, chatty]).toEqual([['beat', 'beat'], ['beat']])
 })
 
-test('all streams share one timer, which is gone with the last of them', async () => {
+test('all streams share one timer, which stops with the last of them', async () => {
   const clock = manualClock()
-  const heart = createHeart(clock, 100)
+  const heartbeats = new Heartbeats(clock, 100)
   const lines: string[] = []
-  const beats = [heart.keep(sinkInto(lines), 'a'), heart.keep(sinkInto(lines), 'b')]
-  expect([heart.size, clock.pending]).toEqual([2, 1])
-  beats[0]?.stop()
+  const first = heartbeats.add(sinkInto(lines), 'a')
+  const second = heartbeats.add(sinkInto(lines), 'b')
+  expect([heartbeats.size, clock.pending]).toEqual([2, 1])
+  heartbeats.remove(first)
   await clock.advance(100)
   expect([lines, clock.pending]).toEqual([['b'], 1])
-  beats[1]?.stop()
-  beats[1]?.stop()
-  expect([heart.size, clock.pending]).toEqual([0, 0])
-  heart.keep(sinkInto(lines), 'c')
+  heartbeats.remove(second)
+  heartbeats.remove(second)
+  expect([heartbeats.size, clock.pending]).toEqual([0, 0])
+  heartbeats.add(sinkInto(lines), 'c')
   await clock.advance(100)
   expect(lines).toEqual(['b', 'c'])
 })
 
-test('a stream that waits for its client gets none meanwhile', async () => {
+test('a stream whose client is behind gets no heartbeat meanwhile', async () => {
   const clock = manualClock()
-  const heart = createHeart(clock, 100)
+  const heartbeats = new Heartbeats(clock, 100)
   const lines: string[] = []
-  const beat = heart.keep(sinkInto(lines), 'beat')
-  beat.waits(true)
+  const stream = heartbeats.add(sinkInto(lines), 'beat')
+  stream.isBlocked = true
   await clock.advance(1000)
   expect(lines).toEqual([])
-  beat.waits(false)
+  stream.isBlocked = false
   await clock.advance(100)
   expect(lines).toEqual(['beat'])
 })
 
-test('a format without signs of life gets none', async () => {
+test('a format without heartbeats gets none', async () => {
   const clock = manualClock()
-  const heart = createHeart(clock, 100)
+  const heartbeats = new Heartbeats(clock, 100)
   const lines: string[] = []
-  heart.keep(sinkInto(lines), undefined)
+  heartbeats.add(sinkInto(lines), undefined)
   await clock.advance(1000)
   expect(lines).toEqual([])
 })

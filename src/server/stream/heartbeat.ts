@@ -1,75 +1,54 @@
 import type { Clock } from '../../core/clock.js'
 import type { Sink } from './sink.js'
 
-/** Keeps silent streams alive: one timer for all of them. */
-export interface Heart {
-  /** How many streams are open. */
-  readonly size: number
-  keep(sink: Sink, heartbeat: string | undefined): Beat
-}
-
-interface Beat {
-  /** Something was written: no need for a sign of life now. */
-  wrote(): void
-  /** The client has no room: it needs no sign of life, and one could come within an event that is sent in pieces. */
-  waits(isWaiting: boolean): void
-  stop(): void
-}
-
-class Stream implements Beat {
+/** One open stream. Whoever writes to it sets the flags. */
+export interface StreamHeartbeat {
   readonly sink: Sink
-  readonly heartbeat: string | undefined
-  isQuiet = true
-  isWaiting = false
-  readonly #forget: (stream: Stream) => void
-
-  constructor(sink: Sink, heartbeat: string | undefined, forget: (stream: Stream) => void) {
-    this.sink = sink
-    this.heartbeat = heartbeat
-    this.#forget = forget
-  }
-
-  wrote(): void {
-    this.isQuiet = false
-  }
-
-  waits(isWaiting: boolean): void {
-    this.isWaiting = isWaiting
-  }
-
-  stop(): void {
-    this.#forget(this)
-  }
+  readonly text: string | undefined
+  /** False once something was written since the last beat. */
+  isQuiet: boolean
+  /** True while the client is behind: a heartbeat could land inside an event that is written in pieces. */
+  isBlocked: boolean
 }
 
-export function createHeart(clock: Clock, everyMs: number): Heart {
-  const streams = new Set<Stream>()
-  let cancel: (() => void) | undefined
+/** Keeps quiet streams alive, with one timer for all of them. */
+export class Heartbeats {
+  readonly #clock: Clock
+  readonly #everyMs: number
+  readonly #streams = new Set<StreamHeartbeat>()
+  #cancelTimer: (() => void) | undefined
 
-  const beat = (): void => {
-    for (const stream of streams) {
-      const { sink, heartbeat, isQuiet, isWaiting } = stream
-      if (isQuiet && !isWaiting && heartbeat !== undefined) sink.write(heartbeat)
+  constructor(clock: Clock, everyMs: number) {
+    this.#clock = clock
+    this.#everyMs = everyMs
+  }
+
+  /** The number of open streams. */
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** Writes `text` to the sink whenever it is quiet, until `remove`. Formats without heartbeats pass undefined. */
+  add(sink: Sink, text: string | undefined): StreamHeartbeat {
+    const stream: StreamHeartbeat = { sink, text, isQuiet: true, isBlocked: false }
+    this.#streams.add(stream)
+    this.#cancelTimer ??= this.#clock.schedule(this.#everyMs, this.#beat)
+    return stream
+  }
+
+  remove(stream: StreamHeartbeat): void {
+    this.#streams.delete(stream)
+    if (this.#streams.size > 0) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  readonly #beat = (): void => {
+    for (const stream of this.#streams) {
+      const { sink, text, isQuiet, isBlocked } = stream
+      if (isQuiet && !isBlocked && text !== undefined) sink.write(text)
       stream.isQuiet = true
     }
-    cancel = clock.schedule(everyMs, beat)
-  }
-  const forget = (stream: Stream): void => {
-    streams.delete(stream)
-    if (streams.size > 0) return
-    cancel?.()
-    cancel = undefined
-  }
-
-  return {
-    get size() {
-      return streams.size
-    },
-    keep(sink, heartbeat) {
-      const stream = new Stream(sink, heartbeat, forget)
-      streams.add(stream)
-      cancel ??= clock.schedule(everyMs, beat)
-      return stream
-    },
+    this.#cancelTimer = this.#clock.schedule(this.#everyMs, this.#beat)
   }
 }

@@ -9,7 +9,6 @@ import { decodeProtobuf, decodeSse, protobufMediaType, type AgUiEvent } from '..
 import { assertValidStream } from '../../testing/index.js'
 import { createServerContext } from '../../../test/support/server-context.js'
 import type { Batch } from './framing.js'
-import { createHeart } from './heartbeat.js'
 import type { StreamEnd } from './back-pressure.js'
 import { replyWithStream, type StreamReply } from './reply.js'
 
@@ -24,18 +23,17 @@ interface Sent {
 
 function rig() {
   const { server, logged } = createServerContext({ clock: manualClock() })
-  const heart = createHeart(server.clock, 1_000)
   const ends: StreamEnd[] = []
   const reply = (source: StreamReply['source'], { accept = '*/*', signal }: Sent = {}): Promise<Response> => {
     const request = new Request('http://localhost', { headers: { accept }, ...(signal ? { signal } : {}) })
     const headers = { 'access-control-allow-origin': '*' }
     return replyWithStream(
-      { ...server, heart },
-      { request, outgoing: undefined, headers },
+      server,
+      { request, nodeResponse: undefined, headers },
       { peer: { legacy: false }, source, onEnd: (end) => ends.push(end) },
     )
   }
-  return { server, heart, logged, ends, reply }
+  return { server, logged, ends, reply }
 }
 
 async function* sending(...events: readonly AgUiEvent[]): AsyncGenerator<Batch> {
@@ -54,12 +52,12 @@ async function eventsIn(response: Response): Promise<unknown[]> {
 
 describe('a stream', () => {
   test('has the headers of every answer, and is counted', async () => {
-    const { reply, ends, server, heart } = rig()
+    const { reply, ends, server } = rig()
     const response = await reply(() => sending(started, finished))
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(await eventsIn(response)).toEqual([started, finished])
-    expect([ends, heart.size]).toEqual([['end'], 0])
+    expect([ends, server.heartbeats.size]).toEqual([['end'], 0])
     expect(server.metrics.render()).toContain('millrace_streams_closed_total{reason="end"} 1')
   })
 
@@ -77,20 +75,20 @@ describe('a stream', () => {
   })
 
   test('with an event that cannot be written ends with an error, and is over', async () => {
-    const { reply, ends, logged, server, heart } = rig()
+    const { reply, ends, logged, server } = rig()
     const response = await reply(() => sending(started, large, finished), { accept: protobufMediaType })
     const events = await eventsIn(response)
     expect(events).toMatchObject([started, { type: 'RUN_ERROR', code: 'INVALID_EVENT' }])
-    expect([ends, logged, heart.size]).toEqual([['end'], ['error a stream broke down'], 0])
+    expect([ends, logged, server.heartbeats.size]).toEqual([['end'], ['error a stream broke down'], 0])
     expect(server.metrics.render()).toContain('millrace_streams_open 0')
   })
 
-  test('of a client that is gone before it begins is over at once', async () => {
+  test('of a client that disconnects before it begins ends at once', async () => {
     const { reply, ends } = rig()
     await reply(
-      async function* (gone) {
+      async function* (signal) {
         yield* sending(started)
-        await new Promise<void>((resolve) => gone.addEventListener('abort', resolve))
+        await new Promise<void>((resolve) => signal.addEventListener('abort', resolve))
       },
       { signal: AbortSignal.abort() },
     )
@@ -99,15 +97,15 @@ describe('a stream', () => {
   })
 })
 
-test('on Node, a client that left while its request was looked at is gone', async () => {
-  const { server, heart } = rig()
+test('on Node, a client that left while its request was checked counts as disconnected', async () => {
+  const { server } = rig()
   const ended = deferred<StreamEnd>()
-  const http = createServer((_, outgoing) => {
+  const http = createServer((_, nodeResponse) => {
     const request = new Request('http://localhost')
-    outgoing.once('close', () => {
+    nodeResponse.once('close', () => {
       void replyWithStream(
-        { ...server, heart },
-        { request, outgoing, headers: {} },
+        server,
+        { request, nodeResponse, headers: {} },
         {
           peer: { legacy: false },
           source: () => sending(started, finished),

@@ -2,73 +2,46 @@ import type { ServerResponse } from 'node:http'
 
 /** Where the bytes of one response go. */
 export interface Sink {
-  /** False when there is no room for more now: then wait for `drained`. */
+  /** Returns false when the client is behind: wait for `drained` before the next write. */
   write(chunk: string | Uint8Array): boolean
-  /** Resolves when there is room again, or the client is gone. */
+  /** Resolves when the client has caught up or disconnected. */
   drained(): Promise<void>
-  /** Ends the response as it should end. */
+  /** Completes the response. */
   end(): void
-  /** Breaks the connection off: the last resort for a client that takes nothing. */
+  /** Breaks the connection. */
   destroy(): void
-  /** Aborts when the client goes away before the end. */
-  readonly gone: Departure
+  /** Aborts when the client disconnects before the end. */
+  readonly signal: DisconnectSignal
 }
 
-/** Tells of the client that goes away. Every AbortSignal is one, but takes a kilobyte, of every stream. */
-export interface Departure {
+/** The part of an AbortSignal that streams need. A whole one would cost every stream a kilobyte. */
+export interface DisconnectSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** The departure of one client. */
-export class Leaving implements Departure {
-  aborted = false
-  #listeners: readonly (() => void)[] = nobody
-
-  addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners = [...this.#listeners, listener]
-  }
-
-  removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((other) => other !== listener)
-  }
-
-  /** The client is gone. */
-  abort(): void {
-    if (this.aborted) return
-    this.aborted = true
-    for (const listener of this.#listeners) listener()
-  }
-}
-
-const nobody: readonly (() => void)[] = []
-
-/** A sink that writes straight into a Node response: nothing is between the run and the socket. */
-export function createNodeSink(response: ServerResponse): Sink {
-  return new NodeSink(response)
-}
-
-class NodeSink implements Sink {
+/** Writes straight into a Node response: nothing stands between the run and the socket. */
+export class NodeSink implements Sink {
   readonly #response: ServerResponse
-  readonly gone = new Leaving()
+  readonly signal = new Disconnect()
   #hasWritten = false
   #wake: (() => void) | undefined
 
   constructor(response: ServerResponse) {
     this.#response = response
     response.on('close', () => {
-      if (!response.writableFinished) this.gone.abort()
+      if (!response.writableFinished) this.signal.abort()
       this.#wake?.()
     })
-    // The head leaves with the first events when they are there at once, and alone when they are not.
+    // The headers leave with the first events if those come at once, and alone otherwise.
     setImmediate(() => {
       if (!this.#hasWritten && !response.destroyed) response.flushHeaders()
     })
-    // It may have left while its request was looked at.
-    if (response.destroyed) this.gone.abort()
-    // A client that breaks off is not an error of ours; `close` follows.
-    response.on('error', ignore)
+    // The client may have disconnected while its request was checked.
+    if (response.destroyed) this.signal.abort()
+    // A client that breaks off is not our error, and `close` follows.
+    response.on('error', ignoreError)
   }
 
   write(chunk: string | Uint8Array): boolean {
@@ -94,60 +67,82 @@ class NodeSink implements Sink {
   }
 }
 
-function ignore(): void {
+function ignoreError(): void {
   // See above.
 }
 
+/** The number of chunks a Web stream buffers before its client counts as behind. */
 const highWaterMark = 16
 
-/** A sink whose other end is a Web stream. `signal` is the request's. */
-export function createWebSink(signal: AbortSignal): {
+/** Creates a sink that writes into the body of a Web response. `requestSignal` is the request's. */
+export function createWebSink(requestSignal: AbortSignal): {
   readonly sink: Sink
   readonly body: ReadableStream<Uint8Array>
 } {
-  const gone = new Leaving()
+  const signal = new Disconnect()
   const encoder = new TextEncoder()
   let wake: () => void = () => undefined
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  const leave = (): void => {
-    signal.removeEventListener('abort', onAbort)
-    gone.abort()
+  const disconnect = (): void => {
+    requestSignal.removeEventListener('abort', onAbort)
+    signal.abort()
     wake()
   }
-  const breakOff = (reason: unknown): void => {
+  const fail = (reason: unknown): void => {
     controller?.error(reason)
-    leave()
+    disconnect()
   }
-  const onAbort = (): void => breakOff(signal.reason)
+  const onAbort = (): void => fail(requestSignal.reason)
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (given) => void (controller = given),
+      start: (created) => void (controller = created),
       pull: () => wake(),
-      cancel: leave,
+      cancel: disconnect,
     },
     { highWaterMark },
   )
-  signal.addEventListener('abort', onAbort)
-  if (signal.aborted) onAbort()
+  requestSignal.addEventListener('abort', onAbort)
+  if (requestSignal.aborted) onAbort()
   return {
     body,
     sink: {
-      gone,
+      signal,
       write(chunk) {
-        if (gone.aborted) return true
+        if (signal.aborted) return true
         controller?.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : chunk)
         return (controller?.desiredSize ?? 0) > 0
       },
       drained: () =>
         new Promise((resolve) => {
           wake = resolve
-          if (gone.aborted || (controller?.desiredSize ?? 0) > 0) resolve()
+          if (signal.aborted || (controller?.desiredSize ?? 0) > 0) resolve()
         }),
       end() {
-        signal.removeEventListener('abort', onAbort)
-        if (!gone.aborted) controller?.close()
+        requestSignal.removeEventListener('abort', onAbort)
+        if (!signal.aborted) controller?.close()
       },
-      destroy: () => breakOff(new Error('The client takes nothing.')),
+      destroy: () => fail(new Error('The client takes nothing.')),
     },
   }
 }
+
+class Disconnect implements DisconnectSignal {
+  aborted = false
+  #listeners: readonly (() => void)[] = noListeners
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = [...this.#listeners, listener]
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((other) => other !== listener)
+  }
+
+  abort(): void {
+    if (this.aborted) return
+    this.aborted = true
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const noListeners: readonly (() => void)[] = []

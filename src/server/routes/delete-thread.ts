@@ -1,0 +1,33 @@
+import { MillraceError } from '../../core/errors.js'
+import { settledThread } from '../recovery/recover-thread.js'
+import { removeThread } from '../retention/remove-thread.js'
+import { memoryOf } from '../run/agent-memory.js'
+import { jsonResponse, threadInPath, unknownThread, type Route } from './route.js'
+
+/** `DELETE /thread/{id}`: removes a thread, also from the memory of its agent's runtime. */
+export const deleteThreadRoute: Route = {
+  method: 'DELETE',
+  path: '/thread/:thread',
+  async handle(server, request) {
+    const { store, owner, limits, threadRules, log } = server
+    const key = threadInPath(server, request)
+    await settledThread(server, key)
+    const outcome = await removeThread({
+      ...{ store, key, owner, leaseMs: limits.leaseMs, rules: threadRules, reason: 'request' },
+      memory: memoryOf(server, key),
+      onProblem: (error) => log.error({ ...key, err: error }, 'a thread could not be removed'),
+    })
+    switch (outcome) {
+      case 'removed':
+        return jsonResponse({ status: 'deleted' })
+      case 'missing':
+        throw unknownThread(key)
+      case 'busy': {
+        const message = `A run is at work on thread '${key.thread}'. Cancel it first.`
+        throw new MillraceError('THREAD_IS_LOCKED', message)
+      }
+      case 'spared':
+        throw new MillraceError('HOOK_ERROR', 'The thread was not removed: onThreadRemoved has failed.')
+    }
+  },
+}
