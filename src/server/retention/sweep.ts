@@ -56,7 +56,7 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
     await sweepPage(unseen)
     if (page.length < limit || unseen.length === 0) break
     // A store in memory answers within the tick: without a break, many pages would hold up every run.
-    if (!signal.aborted) await delay(0, { clock, signal }).catch(() => undefined)
+    await delay(0, { clock, signal }).catch(() => undefined)
   }
   return removed
 }
