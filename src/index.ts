@@ -57,7 +57,7 @@ export {
   type OffloadResultsOptions,
   type Outcome,
   type ParallelOptions,
-  type Pushed,
+  type PushedMessages,
   type PushMode,
   type PushOptions,
   type OpenInterrupt,

@@ -49,11 +49,11 @@ for await (const event of loop.events) {
   }
   if (event.type !== 'RUN_FINISHED') continue
   turns.push(event.outcome?.type ?? 'success')
-  const [question] = loop.questions
-  if (question) {
-    console.log('question:', question.message)
+  const [interrupt] = loop.openInterrupts
+  if (interrupt) {
+    console.log('interrupt:', interrupt.message)
     loop.push('And when is breakfast?') // Kept for the turn after this one.
-    loop.answer([{ interruptId: question.id, status: 'resolved' }])
+    loop.answer([{ interruptId: interrupt.id, status: 'resolved' }])
   }
   if (loop.status === 'idle') void loop.stop()
 }

@@ -66,17 +66,17 @@ export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './i
 export type { ModelAttempt, RetryOptions, Verdict } from './retry/retry-policy.js'
 export { withRetry, type WithRetryOptions } from './retry/with-retry.js'
 export { transferAfter } from './transfer/team.js'
-export {
-  createTurnLoop,
-  type PushMode,
-  type PushOptions,
-  type StopOptions,
-  type TurnLoop,
-  type TurnLoopOptions,
-  type TurnLoopStatus,
-} from './turn-loop/turn-loop.js'
-export type { Pushed } from './turn-loop/pushed.js'
-export type { SavedTurnLoop } from './turn-loop/saved.js'
+export type {
+  PushedMessages,
+  PushMode,
+  PushOptions,
+  StopOptions,
+  TurnLoop,
+  TurnLoopOptions,
+  TurnLoopStatus,
+} from './turn-loop/contract.js'
+export type { SavedTurnLoop } from './turn-loop/saved-loop.js'
+export { createTurnLoop } from './turn-loop/turn-loop.js'
 export { sortAnswers, type KnownInterrupts, type SortedAnswers } from './interrupts/answers.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'

@@ -3,7 +3,7 @@ import { aborted, deferred, resultsIn, settled } from '../../../test/support/run
 import { heard, talk, toolOf, watchTurns } from '../../../test/support/watch-turns.js'
 import { manualClock } from '../../core/clock.js'
 import type { Script } from '../../models/index.js'
-import type { TurnLoopOptions } from './turn-loop.js'
+import type { TurnLoopOptions } from './contract.js'
 
 const call = (id: string, name: string) => ({ toolCall: { id, name } })
 const notCarriedOut = 'tool: The call of slow was cancelled: it was not carried out and has no result.'

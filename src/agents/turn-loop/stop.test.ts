@@ -6,7 +6,8 @@ import { manualClock } from '../../core/clock.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import { defineAgent } from '../chat/chat-agent.js'
 import { sequential } from '../workflows/sequential.js'
-import { createTurnLoop, type TurnLoopOptions } from './turn-loop.js'
+import type { TurnLoopOptions } from './contract.js'
+import { createTurnLoop } from './turn-loop.js'
 
 const call = (id: string, name: string) => ({ toolCall: { id, name } })
 

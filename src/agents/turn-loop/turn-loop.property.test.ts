@@ -63,8 +63,9 @@ const tools = [{ name: 'client', description: 'The client does it.', parameters:
 
 /** Does what a client has to do. */
 function serve({ loop }: WatchedLoop): void {
-  const { questions, pendingToolCalls } = loop
-  if (questions.length > 0) loop.answer(questions.map(({ id }) => ({ interruptId: id, status: 'resolved' })))
+  const { openInterrupts, pendingToolCalls } = loop
+  if (openInterrupts.length > 0)
+    loop.answer(openInterrupts.map(({ id }) => ({ interruptId: id, status: 'resolved' })))
   for (const { id } of pendingToolCalls)
     loop.push({ id: `result-${id}`, role: 'tool', toolCallId: id, content: 'done' })
 }

@@ -1,106 +1,33 @@
-import type { Interrupt, Message, ResumeEntry, ToolCall } from '@ag-ui/core'
+import type { Message, ResumeEntry } from '@ag-ui/core'
+import { systemClock } from '../../core/clock.js'
+import { MillraceError } from '../../core/errors.js'
+import { randomIds, type IdSource } from '../../core/ids.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { Agent, SafePoint } from '../contract.js'
-import type { Outcome, RunOptions } from '../run/run.js'
-import type { RunFields } from '../run/run-request.js'
-import { advance, isAtWork, whenAtRest } from './engine.js'
-import { pendingCallsOf, questionsOf } from './held.js'
-import { openLoop } from './open-loop.js'
-import type { Pushed } from './pushed.js'
-import { answer, push, stop } from './requests.js'
-import { sealLoop, type SavedTurnLoop } from './saved.js'
-
-/** What every turn is run with, and where the conversation begins. */
-export interface TurnLoopOptions
-  extends
-    Omit<RunOptions, 'checkpoint' | 'checkpoints'>,
-    Pick<RunFields, 'threadId' | 'messages' | 'state' | 'tools' | 'context' | 'forwardedProps'> {
-  /** What `save` gave, as JSON: the loop goes on from there by itself. Then thread, messages and state are its own. */
-  readonly saved?: unknown
-}
-
-/**
- * What a message does to a turn at work:
- *
- * - `queue`: nothing. It is part of the next turn, with all others that wait.
- * - `preempt`: the turn stops when the model has answered, or the tools at work have run. Calls that were not begun are
- *   not carried out.
- * - `after-tools`: the turn stops when the tools that the model calls have run, so that the model reads their results
- *   and the message together.
- * - `now`: the turn is cut off.
- *
- * A turn that waits for the client is still at work. `preempt` and `now` give it up; the other two wait with it.
- */
-export type PushMode = 'queue' | 'preempt' | 'after-tools' | 'now'
-
-export interface PushOptions {
-  /** Default: `queue`. */
-  readonly mode?: PushMode
-  /** A turn that has not stopped by then is cut off. It counts for the turn that is at work now, and for no other. */
-  readonly timeoutMs?: number
-}
-
-export interface StopOptions {
-  /** At the end of the turn at work (default), at a safe point of it, or at once. */
-  readonly at?: 'end' | SafePoint | 'now'
-  /** A turn that has not stopped by then is cut off. */
-  readonly timeoutMs?: number
-}
-
-/** `waiting` is for the client: for answers to `questions`, or results of `pendingToolCalls`. */
-export type TurnLoopStatus = 'idle' | 'running' | 'waiting' | 'stopped'
-
-/** A conversation in which messages may come at any time. */
-export interface TurnLoop {
-  readonly threadId: string
-  readonly status: TurnLoopStatus
-  /** The conversation as the last turn left it. */
-  readonly messages: readonly Message[]
-  readonly state: unknown
-  /** What was asked and has no answer yet. */
-  readonly questions: readonly Interrupt[]
-  /** Calls to the client's tools that have no result yet. Push the results. */
-  readonly pendingToolCalls: readonly ToolCall[]
-  /** What was pushed and is part of no turn yet. */
-  readonly unhandled: readonly Message[]
-  /** How the last turn ended. */
-  readonly outcome: Outcome | undefined
-  /**
-   * The events of all turns, one valid run after the other, until the loop is stopped. Can be read once. A slow reader
-   * holds the loop back; one that stops early stops it. Who awaits `idle` or `stop` need not read: then events
-   * beyond the buffer are dropped.
-   */
-  readonly events: AsyncIterable<AgUiEvent>
-  /**
-   * Adds to the conversation. Starts a turn when none is at work. Messages whose id is known, and second results of a
-   * call, are left out. Throws RUN_CLOSED when the loop was stopped, NO_TOOL_RESULTS for the result of a call that was
-   * never made, INVALID_INPUT for what is no message; then nothing is added.
-   */
-  push(message: Pushed, options?: PushOptions): void
-  /**
-   * Answers open questions, and the turn goes on; questions left out are asked again. Throws INVALID_RESUME when there is
-   * no such question, RUN_CLOSED when the loop was stopped.
-   */
-  answer(entries: readonly ResumeEntry[]): void
-  /** Resolves when there is nothing to do: all is done, the client has to do something first, or the loop was stopped. */
-  idle(): Promise<void>
-  /**
-   * Ends the loop: from now on it takes nothing and starts no turn. Resolves when no turn is at work. Call it again to
-   * stop sooner. What was not done is in `unhandled` and `save()`.
-   */
-  stop(options?: StopOptions): Promise<void>
-  /**
-   * All that is needed to go on, in another process too: with open questions, unhandled messages and a turn that was
-   * stopped. A turn that is at work now is saved as it began, and would be run again. Throws ENCODING_ERROR when the
-   * state is not JSON.
-   */
-  save(): SavedTurnLoop
-}
+import type { Agent } from '../contract.js'
+import { sortAnswers } from '../interrupts/answers.js'
+import { createRunBuffer, type RunBuffer } from '../run/run-buffer.js'
+import { startRun, type Outcome, type StartedRun } from '../run/run.js'
+import type { PushedMessages, PushOptions, StopOptions, TurnLoop, TurnLoopOptions } from './contract.js'
+import {
+  abandonTurn,
+  hasCall,
+  hasResult,
+  initialState,
+  openInterruptsOf,
+  pendingToolCallsOf,
+  planNextTurn,
+  stateAfterTurn,
+  stateDuringTurn,
+  type EndedTurn,
+  type LoopState,
+  type NextTurn,
+} from './loop-state.js'
+import { parseSavedLoop, saveLoop } from './saved-loop.js'
 
 /**
- * Makes a loop that runs an agent turn by turn, and takes messages at any time, also while a turn is at work.
- * Conversation, state and open questions are carried from turn to turn. A turn that fails ends with RUN_ERROR; the loop
- * lives on. Throws INVALID_CHECKPOINT when `saved` cannot be read.
+ * Creates a loop that runs an agent turn by turn, and takes messages at any time, even while a turn is running. The
+ * conversation, the state and open interrupts are carried from turn to turn. A turn that fails ends with RUN_ERROR; the
+ * loop goes on. Throws INVALID_CHECKPOINT if `saved` cannot be read.
  *
  * @example
  * const loop = createTurnLoop(agent)
@@ -109,42 +36,238 @@ export interface TurnLoop {
  * for await (const event of loop.events) show(event)
  */
 export function createTurnLoop(agent: Agent, options: TurnLoopOptions = {}): TurnLoop {
-  const loop = openLoop(agent, options)
+  const loop = createLoop(agent, options)
   advance(loop)
   return {
     threadId: loop.threadId,
     get status() {
-      if (isAtWork(loop)) return 'running'
+      if (isRunning(loop)) return 'running'
       if (loop.isStopping) return 'stopped'
-      return questionsOf(loop.held).length > 0 || pendingCallsOf(loop.held).length > 0 ? 'waiting' : 'idle'
+      const { loopState } = loop
+      const isOpen = openInterruptsOf(loopState).length > 0 || pendingToolCallsOf(loopState).length > 0
+      return isOpen ? 'waiting' : 'idle'
     },
     get messages() {
-      return loop.held.messages
+      return loop.loopState.messages
     },
     get state() {
-      return loop.held.state
+      return loop.loopState.state
     },
-    get questions() {
-      return questionsOf(loop.held)
+    get openInterrupts() {
+      return openInterruptsOf(loop.loopState)
     },
     get pendingToolCalls() {
-      return pendingCallsOf(loop.held)
+      return pendingToolCallsOf(loop.loopState)
     },
     get unhandled() {
-      return loop.held.queue
+      return loop.loopState.queue
     },
     get outcome() {
       return loop.outcome
     },
     events: { [Symbol.asyncIterator]: () => loop.buffer.read() },
-    push: (message, how) => push(loop, message, how),
+    push: (messages, how) => push(loop, messages, how),
     answer: (entries) => answer(loop, entries),
-    idle: () => whenAtRest(loop),
+    idle: () => waitUntilIdle(loop),
     stop: (how) => stop(loop, how),
     save() {
-      const { held, turn, threadId } = loop
-      if (!turn || turn.isOver) return sealLoop(threadId, held)
-      return sealLoop(threadId, { ...turn.before, queue: [...turn.taken, ...held.queue] })
+      const { loopState, turn, threadId } = loop
+      if (!turn || turn.isOver) return saveLoop(threadId, loopState)
+      return saveLoop(threadId, { ...turn.before, queue: [...turn.queued, ...loopState.queue] })
     },
   }
+}
+
+interface Loop {
+  readonly agent: Agent
+  readonly options: TurnLoopOptions
+  readonly threadId: string
+  readonly newId: IdSource
+  readonly buffer: RunBuffer
+  /** Resolve the promises of `waitUntilIdle`. */
+  readonly idleCallbacks: (() => void)[]
+  readonly removeAbortListener: () => void
+  loopState: LoopState
+  turn: Turn | undefined
+  outcome: Outcome | undefined
+  isStopping: boolean
+}
+
+/** The running turn. */
+interface Turn extends EndedTurn {
+  readonly run: StartedRun
+  readonly queued: readonly Message[]
+  /** The tool calls so far. */
+  readonly calls: Set<string>
+  isPreempted: boolean
+  isAbandoned: boolean
+  isStopped: boolean
+  /** Its outcome is known, but its last event may still wait for the reader. */
+  isOver: boolean
+}
+
+function createLoop(agent: Agent, options: TurnLoopOptions): Loop {
+  const { saved, signal, newId = randomIds, bufferSize = 256 } = options
+  const start =
+    saved === undefined || saved === null
+      ? { threadId: options.threadId ?? newId('thread'), loopState: initialState(options) }
+      : parseSavedLoop(saved)
+  const stopNow = (): void => void stop(loop, { at: 'now' })
+  const loop: Loop = {
+    agent,
+    options,
+    newId,
+    ...start,
+    buffer: createRunBuffer({ capacity: bufferSize, onAbandoned: stopNow }),
+    idleCallbacks: [],
+    removeAbortListener: () => signal?.removeEventListener('abort', stopNow),
+    turn: undefined,
+    outcome: undefined,
+    isStopping: false,
+  }
+  if (signal?.aborted === true) stopNow()
+  else signal?.addEventListener('abort', stopNow, { once: true })
+  return loop
+}
+
+/** Whether a turn is running or about to start. */
+function isRunning({ turn, isStopping, loopState }: Loop): boolean {
+  return turn !== undefined && (!turn.isOver || (!isStopping && planNextTurn(loopState) !== undefined))
+}
+
+/** From now on nobody has to read the events. */
+function waitUntilIdle(loop: Loop): Promise<void> {
+  loop.buffer.wantResult()
+  return loop.turn ? new Promise((resolve) => loop.idleCallbacks.push(resolve)) : Promise.resolve()
+}
+
+/** Starts the next turn if there is one and none is running. Called after every change. */
+function advance(loop: Loop): void {
+  if (loop.turn) return
+  const next = loop.isStopping ? undefined : planNextTurn(loop.loopState)
+  if (next) {
+    startTurn(loop, next)
+    return
+  }
+  if (loop.isStopping) {
+    loop.removeAbortListener()
+    loop.buffer.close()
+  }
+  for (const resolve of loop.idleCallbacks.splice(0)) resolve()
+}
+
+function startTurn(loop: Loop, next: NextTurn): void {
+  const { agent, options, loopState, threadId, newId, buffer } = loop
+  const { tools = [], context = [], forwardedProps } = options
+  const calls = new Set<string>()
+  const send = (event: AgUiEvent): Promise<void> | undefined => {
+    if (event.type === 'TOOL_CALL_START') calls.add(event.toolCallId)
+    return buffer.push(event)
+  }
+  const end = (event: AgUiEvent, outcome: Outcome): Promise<void> | undefined => {
+    // Before the push: a reader of the last event may answer at once.
+    turn.isOver = true
+    loop.outcome = outcome
+    loop.loopState = stateAfterTurn(loop.loopState, turn, outcome)
+    return buffer.push(event)
+  }
+  const request = { threadId, state: loopState.state, tools, context, forwardedProps, ...next.input }
+  const { checkpoint } = loopState
+  const run = startRun(agent, request, { ...options, newId, checkpoint, sink: { send, end } })
+  const flags = { isPreempted: false, isAbandoned: false, isStopped: false, isOver: false }
+  const turn: Turn = { before: loopState, queued: next.queued, calls, run, ...flags }
+  loop.turn = turn
+  loop.loopState = stateDuringTurn(loopState, next)
+  void run.result.then(() => {
+    loop.turn = undefined
+    advance(loop)
+  })
+}
+
+function push(loop: Loop, pushed: PushedMessages, { mode = 'queue', ...limit }: PushOptions = {}): void {
+  checkNotStopped(loop)
+  const messages = toMessages(pushed, loop.newId)
+  for (const message of messages) checkCallExists(loop, message)
+  const before = loop.loopState.queue.length
+  for (const message of messages) if (!isKnown(loop, message)) enqueue(loop, message)
+  if (loop.loopState.queue.length === before) return
+  const { turn } = loop
+  if (turn && !turn.isOver) preemptTurn(turn, { mode, ...limit })
+  // A turn that waits for the client is at a safe point.
+  else if (mode === 'preempt' || mode === 'now') loop.loopState = abandonTurn(loop.loopState)
+  advance(loop)
+}
+
+/** Throws INVALID_INPUT for anything but messages. */
+function toMessages(pushed: PushedMessages, newId: IdSource): readonly Message[] {
+  if (typeof pushed === 'string') return [{ id: newId('message'), role: 'user', content: pushed }]
+  const messages = isMessageList(pushed) ? pushed : [pushed]
+  if (messages.some(({ id, role }) => typeof id !== 'string' || typeof role !== 'string'))
+    throw new MillraceError('INVALID_INPUT', 'Every message needs an id and a role.')
+  return messages
+}
+
+// Array.isArray does not narrow a readonly array.
+function isMessageList(pushed: Message | readonly Message[]): pushed is readonly Message[] {
+  return Array.isArray(pushed)
+}
+
+function preemptTurn(turn: Turn, { mode, ...limit }: PushOptions): void {
+  if (mode === 'queue') return
+  turn.isPreempted = true
+  turn.isAbandoned ||= mode !== 'after-tools'
+  if (mode === 'now') turn.run.cancel()
+  else turn.run.cancel({ at: mode === 'preempt' ? 'model' : 'tools', ...limit })
+}
+
+function enqueue(loop: Loop, message: Message): void {
+  loop.loopState = { ...loop.loopState, queue: [...loop.loopState.queue, message] }
+}
+
+function isKnown({ loopState, turn }: Loop, message: Message): boolean {
+  const inTurn = turn && !turn.isOver ? turn.queued : []
+  const known = [...loopState.messages, ...inTurn, ...loopState.queue]
+  if (known.some(({ id }) => id === message.id)) return true
+  return message.role === 'tool' && hasResult(known, message.toolCallId)
+}
+
+function checkCallExists({ loopState, turn }: Loop, message: Message): void {
+  if (message.role !== 'tool') return
+  const { toolCallId } = message
+  if (turn?.calls.has(toolCallId) === true || hasCall(loopState.messages, toolCallId)) return
+  const details = { toolCallId }
+  throw new MillraceError('NO_TOOL_RESULTS', `No call '${toolCallId}' was made that this answers.`, {
+    details,
+  })
+}
+
+function answer(loop: Loop, entries: readonly ResumeEntry[]): void {
+  checkNotStopped(loop)
+  const open = openInterruptsOf(loop.loopState).map(({ id }) => id)
+  const { error } = sortAnswers(entries, { open, answered: [] })
+  if (error) throw error
+  loop.loopState = { ...loop.loopState, answers: [...loop.loopState.answers, ...entries] }
+  advance(loop)
+}
+
+function stop(loop: Loop, { at = 'end', ...limit }: StopOptions = {}): Promise<void> {
+  loop.isStopping = true
+  const { turn } = loop
+  if (turn && !turn.isOver) {
+    turn.isStopped = true
+    if (at !== 'end') turn.run.cancel({ at, ...limit })
+    else if (limit.timeoutMs !== undefined) cancelAfter(loop, turn, limit.timeoutMs)
+  }
+  advance(loop)
+  return waitUntilIdle(loop)
+}
+
+function cancelAfter({ options }: Loop, { run }: Turn, timeoutMs: number): void {
+  const { clock = systemClock } = options
+  const clearTimer = clock.schedule(timeoutMs, () => run.cancel())
+  void run.result.then(clearTimer)
+}
+
+function checkNotStopped({ isStopping }: Loop): void {
+  if (isStopping) throw new MillraceError('RUN_CLOSED', 'The turn loop was stopped and takes nothing more.')
 }

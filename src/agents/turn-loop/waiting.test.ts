@@ -4,7 +4,7 @@ import { deferred, resultsIn, settled } from '../../../test/support/run-agent.js
 import { heard, talk, toolOf, watchTurns, type WatchedLoop } from '../../../test/support/watch-turns.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import { defineAgent } from '../chat/chat-agent.js'
-import type { TurnLoopOptions } from './turn-loop.js'
+import type { TurnLoopOptions } from './contract.js'
 
 const call = (id: string, name: string) => ({ toolCall: { id, name } })
 const resultOf = (toolCallId: string, content = 'done'): Message => ({
@@ -14,8 +14,8 @@ const resultOf = (toolCallId: string, content = 'done'): Message => ({
   content,
 })
 
-function answerTo(question: Interrupt | undefined, payload: unknown): ResumeEntry[] {
-  return [{ interruptId: question?.id ?? 'none', status: 'resolved', payload }]
+function answerTo(interrupt: Interrupt | undefined, payload: unknown): ResumeEntry[] {
+  return [{ interruptId: interrupt?.id ?? 'none', status: 'resolved', payload }]
 }
 
 /** Through text, as it would come from a disk. */
@@ -48,9 +48,9 @@ describe('a turn that asks', () => {
 
   test('waits, and goes on with the answer', async () => {
     const { loop, turns, ends } = await asked()
-    expect(loop).toMatchObject({ status: 'waiting', questions: [{ message: 'Send it?' }] })
-    loop.answer(answerTo(loop.questions[0], { approved: true }))
-    expect(loop).toMatchObject({ status: 'running', questions: [] })
+    expect(loop).toMatchObject({ status: 'waiting', openInterrupts: [{ message: 'Send it?' }] })
+    loop.answer(answerTo(loop.openInterrupts[0], { approved: true }))
+    expect(loop).toMatchObject({ status: 'running', openInterrupts: [] })
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'success'])
     expect(turns().map(resultsIn)).toEqual([[], ['c1: sent']])
@@ -63,7 +63,7 @@ describe('a turn that asks', () => {
     loop.push('after that', { mode: 'after-tools' })
     await settled()
     expect(loop).toMatchObject({ status: 'waiting', unhandled: [{}, {}] })
-    loop.answer(answerTo(loop.questions[0], { approved: true }))
+    loop.answer(answerTo(loop.openInterrupts[0], { approved: true }))
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'success', 'success'])
     expect(heard(model.requests[2]).slice(-3)).toEqual([
@@ -77,7 +77,7 @@ describe('a turn that asks', () => {
     const agent = defineAgent({ name: 'a', model: scriptedModel(script), tools: [send] })
     const { loop, read, ends } = watchTurns(agent, {}, (event, own) => {
       if (event.type !== 'RUN_FINISHED') return
-      if (event.outcome?.type === 'interrupt') own.answer(answerTo(own.questions[0], { approved: true }))
+      if (event.outcome?.type === 'interrupt') own.answer(answerTo(own.openInterrupts[0], { approved: true }))
       else void own.stop()
     })
     loop.push('Send.')
@@ -88,7 +88,7 @@ describe('a turn that asks', () => {
 
   test.each(['preempt', 'now'] as const)('is given up for a message with %s', async (mode) => {
     const { loop, model, ends } = await asked()
-    const [question] = loop.questions
+    const [interrupt] = loop.openInterrupts
     loop.push('Never mind.', { mode })
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'success'])
@@ -96,7 +96,7 @@ describe('a turn that asks', () => {
       'tool: The call of send was cancelled: it was not carried out and has no result.',
       'user: Never mind.',
     ])
-    expect(() => loop.answer(answerTo(question, { approved: true }))).toThrow(
+    expect(() => loop.answer(answerTo(interrupt, { approved: true }))).toThrow(
       expect.objectContaining({ code: 'INVALID_RESUME' }),
     )
     expect(sent).toEqual([])
@@ -120,26 +120,26 @@ describe('a turn that asks', () => {
     ask.resolve()
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'success'])
-    expect(loop).toMatchObject({ status: 'idle', questions: [] })
+    expect(loop).toMatchObject({ status: 'idle', openInterrupts: [] })
   })
 
   test('stays open when the answer does not fit', async () => {
     const { loop, ends } = await asked()
-    loop.answer(answerTo(loop.questions[0], {}))
+    loop.answer(answerTo(loop.openInterrupts[0], {}))
     await loop.idle()
-    expect(loop).toMatchObject({ status: 'waiting', questions: [{ message: 'Send it?' }] })
-    loop.answer(answerTo(loop.questions[0], { approved: false }))
+    expect(loop).toMatchObject({ status: 'waiting', openInterrupts: [{ message: 'Send it?' }] })
+    loop.answer(answerTo(loop.openInterrupts[0], { approved: false }))
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'INVALID_RESUME', 'success'])
   })
 
   test('refuses answers to what was not asked, and says what is open', async () => {
     const { loop } = await asked()
-    const [question] = loop.questions
+    const [interrupt] = loop.openInterrupts
     expect(() => loop.answer([{ interruptId: 'x', status: 'cancelled' }])).toThrow(
-      `There is no open interrupt 'x'. Open are: ${question?.id ?? ''}.`,
+      `There is no open interrupt 'x'. Open are: ${interrupt?.id ?? ''}.`,
     )
-    loop.answer([{ interruptId: question?.id ?? '', status: 'cancelled' }])
+    loop.answer([{ interruptId: interrupt?.id ?? '', status: 'cancelled' }])
     expect(() => loop.answer([{ interruptId: 'x', status: 'cancelled' }])).toThrow('None is open.')
     await loop.idle()
     expect(sent).toEqual([{ status: 'cancelled' }])
@@ -157,7 +157,7 @@ describe('a turn that asks', () => {
       messages: first.loop.messages,
       unhandled: [{ content: 'By the way' }],
     })
-    loop.answer(answerTo(loop.questions[0], { approved: true }))
+    loop.answer(answerTo(loop.openInterrupts[0], { approved: true }))
     await loop.idle()
     expect(ends()).toEqual(['success', 'success'])
     expect(heard(model.requests[1]).slice(-2)).toEqual(['assistant: It was "sent".', 'user: By the way'])
@@ -177,11 +177,11 @@ describe('a turn that asks', () => {
     const first = talk(play, [slow])
     first.loop.push('Go.')
     await first.loop.idle()
-    first.loop.answer(answerTo(first.loop.questions[0], true))
+    first.loop.answer(answerTo(first.loop.openInterrupts[0], true))
     await begun.promise
     await first.loop.stop({ at: 'now' })
     expect(first.ends()).toEqual(['interrupt', 'cancelled'])
-    expect(first.loop.questions).toEqual([])
+    expect(first.loop.openInterrupts).toEqual([])
     const { loop, ends } = talk(play, [slow], { saved: savedOf(first) })
     await loop.idle()
     expect(ends()).toEqual(['success'])
@@ -270,8 +270,8 @@ describe("a turn that calls the client's tools", () => {
     await loop.idle()
     loop.push(resultOf('c1', 'seen'))
     await settled()
-    expect(loop).toMatchObject({ status: 'waiting', questions: [{ message: 'Sure?' }] })
-    loop.answer(answerTo(loop.questions[0], true))
+    expect(loop).toMatchObject({ status: 'waiting', openInterrupts: [{ message: 'Sure?' }] })
+    loop.answer(answerTo(loop.openInterrupts[0], true))
     await loop.idle()
     expect(ends()).toEqual(['interrupt', 'success'])
     expect(heard(model.requests[1]).slice(-2)).toEqual(['tool: seen', 'tool: resolved'])
@@ -367,7 +367,7 @@ describe('a saved loop', () => {
     await first.loop.idle()
     const changed = defineAgent({ name: 'a', model: scriptedModel(['Fine.']) })
     const { loop, ends } = watchTurns(changed, { saved: savedOf(first) })
-    loop.answer(answerTo(loop.questions[0], true))
+    loop.answer(answerTo(loop.openInterrupts[0], true))
     await loop.idle()
     expect(loop.status).toBe('waiting')
     loop.push('Then not.', { mode: 'preempt' })

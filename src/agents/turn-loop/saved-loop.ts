@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { MillraceError } from '../../core/errors.js'
 import { assertJson } from '../../core/json.js'
 import { parseCheckpoint } from '../interrupts/checkpoint.js'
-import type { Held } from './held.js'
+import type { LoopState } from './loop-state.js'
 
-/** A loop at rest: plain JSON, and all that is needed to go on in another process. */
-export interface SavedTurnLoop extends Omit<Held, 'checkpoint'> {
+/** A loop at rest, as plain JSON. */
+export interface SavedTurnLoop extends Omit<LoopState, 'checkpoint'> {
   readonly version: 1
   readonly threadId: string
   readonly checkpoint?: unknown
@@ -24,30 +24,30 @@ const savedSchema = z.object({
   isCutOff: z.boolean(),
 })
 
-/** A copy that shares nothing with the loop. Throws ENCODING_ERROR, with the path, for what would not survive. */
-export function sealLoop(threadId: string, held: Held): SavedTurnLoop {
-  const { state, answers } = held
+/** A copy that shares nothing with the loop. Throws ENCODING_ERROR, with the path, for values that JSON cannot hold. */
+export function saveLoop(threadId: string, loopState: LoopState): SavedTurnLoop {
+  const { state, answers } = loopState
   assertJson(state, 'state')
   assertJson(answers, 'answers')
-  return JSON.parse(JSON.stringify({ version: 1, threadId, ...held })) as SavedTurnLoop
+  return JSON.parse(JSON.stringify({ version: 1, threadId, ...loopState })) as SavedTurnLoop
 }
 
-/** Reads a saved loop that may come from anywhere. Throws INVALID_CHECKPOINT when it is none. */
-export function parseLoop(saved: unknown): { readonly threadId: string; readonly held: Held } {
+/** Throws INVALID_CHECKPOINT for anything but a saved loop. */
+export function parseSavedLoop(saved: unknown): { readonly threadId: string; readonly loopState: LoopState } {
   const parsed = savedSchema.safeParse(saved)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    const place = issue?.path.join('.') ?? ''
+    const path = issue?.path.join('.') ?? ''
     throw new MillraceError(
       'INVALID_CHECKPOINT',
-      `The saved turn loop is damaged at ${place === '' ? 'its root' : place}: ${issue?.message ?? ''}`,
+      `The saved turn loop is damaged at ${path === '' ? 'its root' : path}: ${issue?.message ?? ''}`,
     )
   }
   const { version: _version, threadId, checkpoint, ...rest } = parsed.data
-  const held = {
+  const loopState = {
     ...rest,
     checkpoint: checkpoint === undefined ? undefined : parseCheckpoint(checkpoint),
   }
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
-  return { threadId, held: held as Held }
+  return { threadId, loopState: loopState as LoopState }
 }
