@@ -101,6 +101,11 @@ describe('between rooms', () => {
     expect(check('src/index.test.ts', '')).toEqual([])
   })
 
+  test('a store is shown by its entry alone', () => {
+    expect(check('src/server/a.ts', `import { x } from '../threads/sqlite/store.js'`)).toEqual([])
+    expect(check('src/server/a.ts', `import { x } from '../threads/sqlite/leases.js'`)).toHaveLength(1)
+  })
+
   test('tests are bound like everyone, but may lint the streams they produce', () => {
     expect(check('src/core/a.test.ts', `import { x } from '../protocol/index.js'`)).toHaveLength(1)
     expect(check('src/protocol/a.test.ts', `import { x } from '../testing/index.js'`)).toEqual([])

@@ -38,6 +38,9 @@ const confined = new Map<string, readonly string[]>([
 /** Rooms that run wherever there are Web standards. */
 const portable = ground
 
+/** Each store is a published entry in a folder of its own. */
+const storeEntry = /^src\/threads\/[^/]+\/store\.ts$/
+
 const packageName = 'millrace'
 const rootFiles = ['src/index.ts', 'src/index.test.ts']
 
@@ -105,7 +108,8 @@ function fileProblem(target: string, { room, isTest, paths }: Rules): string | u
     return `'${room}' may not import '${other}'`
   const index = `src/${other}/index.ts`
   if (paths.has(index)) return target === index ? undefined : `'${other}' shows only its index`
-  return posix.dirname(target) === `src/${other}` ? undefined : `'${other}' shows only its top-level files`
+  const isShown = posix.dirname(target) === `src/${other}` || storeEntry.test(target)
+  return isShown ? undefined : `'${other}' shows only its top-level files`
 }
 
 // preProcessFile does not see `export * as name from`; the linter forbids that.

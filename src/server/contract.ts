@@ -1,8 +1,7 @@
 import type { Agent } from '../agents/index.js'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
-import type { Store } from '../threads/store.js'
-import type { Thread } from '../threads/thread.js'
+import type { Store, Thread } from '../threads/contract.js'
 import type { Hooks } from './hooks/hooks.js'
 
 /** Agents, served over HTTP. `createServer` makes one of `ServerOptions`. */

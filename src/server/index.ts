@@ -23,7 +23,7 @@ export type {
   Store,
   ThreadPage,
   ThreadStore,
-} from '../threads/store.js'
+} from '../threads/contract.js'
 export type {
   LogBatch,
   MessageChange,
@@ -36,4 +36,4 @@ export type {
   ThreadChange,
   ThreadKey,
   ThreadSummary,
-} from '../threads/thread.js'
+} from '../threads/contract.js'

@@ -6,8 +6,8 @@ import { hold, keyOf, runOf } from '../../test/support/store-contract/rig.js'
 import type { Agent } from '../agents/index.js'
 import { manualClock } from '../core/clock.js'
 import { assertValidStream } from '../testing/index.js'
-import { createMemoryStore } from '../threads/memory.js'
-import type { Store } from '../threads/store.js'
+import { createMemoryStore } from '../threads/memory/store.js'
+import type { Store } from '../threads/contract.js'
 
 const key = keyOf('thread-1', { app: 'default', user: 'local', agent: 'speaker' })
 const thread = { threadId: 'thread-1', protocolVersion: '1.0' }

@@ -14,8 +14,7 @@ import { defineAgent, defineTool, type Agent } from '../agents/index.js'
 import { scriptedModel, type Script } from '../models/index.js'
 import type * as Protocol from '../protocol/index.js'
 import { protobufMediaType } from '../protocol/index.js'
-import type { Store } from '../threads/store.js'
-import type { ThreadKey } from '../threads/thread.js'
+import type { Store, ThreadKey } from '../threads/contract.js'
 import type { RemovalReason } from './contract.js'
 
 // As it is when a process makes the first one: the library is read from a disk.

@@ -21,7 +21,7 @@ import { defineAgent, type Agent } from '../agents/index.js'
 import { manualClock } from '../core/clock.js'
 import { scriptedModel, type Script } from '../models/index.js'
 import type { AgUiEvent } from '../protocol/index.js'
-import { createMemoryStore } from '../threads/memory.js'
+import { createMemoryStore } from '../threads/memory/store.js'
 
 const key = { app: 'default', user: 'local', agent: 'talker', thread: 'thread-1' }
 

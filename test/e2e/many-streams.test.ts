@@ -8,8 +8,8 @@ import { decodeSse, type AgUiEvent } from '../../src/protocol/index.js'
 import { createServer, type Store } from '../../src/server/index.js'
 import { serve } from '../../src/server/node.js'
 import { lintEvents } from '../../src/testing/index.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
+import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 
 /** With what begins and ends them, 200 events a stream. */
 const deltas = 195

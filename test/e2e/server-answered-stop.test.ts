@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { HttpAgent } from '@ag-ui/client'
 import { defineAgent, defineTool } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
 import { ask, historyOf, listed, serving, user } from './support-server.js'
 
 it.each(['cancelled', 'failed'])(

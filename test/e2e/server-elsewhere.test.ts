@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMemoryStore } from '../../src/threads/memory.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
 import { gatedAgent } from './support-gated.js'
 import { ask, historyOf, inputOf, serving, user } from './support-server.js'
 import { openStream, says } from './support-stream.js'

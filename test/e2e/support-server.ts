@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, onTestFinished } from 'vitest'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
-import type { Store } from '../../src/threads/store.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
+import { createSqliteStore } from '../../src/threads/sqlite/store.js'
+import type { Store } from '../../src/threads/contract.js'
 
 const silent: Logger = {
   debug: () => undefined,

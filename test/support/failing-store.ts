@@ -1,5 +1,5 @@
 import { MillraceError } from '../../src/core/errors.js'
-import type { Lease, Store } from '../../src/threads/store.js'
+import type { Lease, Store } from '../../src/threads/contract.js'
 
 /** Names of operations: `threads.load`, `log.append`, `leases.acquire`, `check`. */
 export type StoreOperation =

@@ -6,8 +6,8 @@ import { sequentialIds } from '../../src/core/ids.js'
 import { decodeSse, type AgUiEvent } from '../../src/protocol/index.js'
 import { createServer, type Logger, type Server, type ServerOptions } from '../../src/server/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
-import type { Store } from '../../src/threads/store.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
+import type { Store } from '../../src/threads/contract.js'
 import { settled } from './run-agent.js'
 
 export interface FetchServerOptions extends Omit<ServerOptions, 'clock' | 'log'> {

@@ -8,7 +8,7 @@ import { afterEach } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
-import { createSqliteStore } from '../../src/threads/sqlite.js'
+import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 import { lintRecorded, recordingFetch, type RecordedStream } from './record-streams.js'
 
 export type ClientClass = typeof HttpAgent

@@ -10,7 +10,7 @@ import { createRecoveries } from '../../src/server/recovery/recoveries.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
 import { createStateRules } from '../../src/server/state/state-rules.js'
 import { Heartbeats } from '../../src/server/stream/heartbeat.js'
-import { createMemoryStore } from '../../src/threads/memory.js'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
 
 export interface ContextUnderTest {
   readonly server: ServerContext

@@ -15,7 +15,7 @@ import { defineAgent, defineTool, type Agent } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { Hooks } from './hooks.js'
 
 type Rest = Omit<FetchServerOptions, 'agents' | 'hooks'>

@@ -1,6 +1,6 @@
 import type { Interrupt } from '@ag-ui/core'
 import type { AgentEvent, AgUiEvent, RunInput } from '../../protocol/index.js'
-import type { PendingToolCall, ThreadKey } from '../../threads/thread.js'
+import type { PendingToolCall, ThreadKey } from '../../threads/contract.js'
 
 /** Which run a hook is called for. */
 export interface RunInfo {

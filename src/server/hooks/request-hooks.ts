@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/is-record.js'
 import { untilAborted } from '../../core/until-aborted.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from './hooks.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { settled } from '../../../test/support/run-agent.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 import { createFeed, type Feed, type FeedBatch } from './feed.js'
 
 type Step =

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 import { createFeed, type Feed, type FeedBatch } from './feed.js'
 
 function word(name: string, bytes = 0): AgUiEvent {

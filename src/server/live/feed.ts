@@ -1,7 +1,6 @@
 import { nextTurn } from '../../core/next-turn.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { LogEntry } from '../../threads/store.js'
-import type { LogBatch } from '../../threads/thread.js'
+import type { LogBatch, LogEntry } from '../../threads/contract.js'
 import type { DisconnectSignal } from '../stream/sink.js'
 import { afterPromises } from './after-promises.js'
 import { Follower, type Entries, type Followed } from './subscriber.js'

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import type { ThreadKey } from '../../threads/thread.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { Feed } from './feed.js'
 
 /** A run at work in this process. Connections come and go; the run belongs to the registry. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf } from '../../../test/support/store-contract/rig.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import { createFeed } from './feed.js'
 import type { LiveRun } from './live-run.js'
 import { createRegistry } from './registry.js'

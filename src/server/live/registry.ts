@@ -1,6 +1,6 @@
-import { textOfKey } from '../../threads/key-text.js'
+import { threadKeyText } from '../../threads/thread-key.js'
 import { MillraceError } from '../../core/errors.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
 import type { LiveRun } from './live-run.js'
 
@@ -27,7 +27,7 @@ export function createRegistry({
     get size() {
       return live.size
     },
-    get: (key) => live.get(textOfKey(key)),
+    get: (key) => live.get(threadKeyText(key)),
     all: () => [...live.values()],
     reserve({ app, user }) {
       const who = JSON.stringify([app, user])
@@ -44,9 +44,9 @@ export function createRegistry({
         taken--
       })
     },
-    add: (run) => void live.set(textOfKey(run.key), run),
+    add: (run) => void live.set(threadKeyText(run.key), run),
     remove(run) {
-      if (live.get(textOfKey(run.key)) === run) live.delete(textOfKey(run.key))
+      if (live.get(threadKeyText(run.key)) === run) live.delete(threadKeyText(run.key))
     },
   }
 }

@@ -1,5 +1,5 @@
-import { textOfKey } from '../../threads/key-text.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import { threadKeyText } from '../../threads/thread-key.js'
+import type { ThreadKey } from '../../threads/contract.js'
 
 /** What a request is about that may still become a run. */
 interface Opening {
@@ -38,9 +38,10 @@ export function createOpenings(): Openings {
       for (const { controller } of current.values()) controller.abort(reason)
     },
     async cancel(key, runId) {
-      const name = textOfKey(key)
+      const name = threadKeyText(key)
       const found = [...current].filter(
-        ([, opening]) => textOfKey(opening.key) === name && (runId === undefined || runId === opening.runId),
+        ([, opening]) =>
+          threadKeyText(opening.key) === name && (runId === undefined || runId === opening.runId),
       )
       for (const [, { controller }] of found) controller.abort()
       await Promise.allSettled(found.map(([turn]) => turn))

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 import type { DisconnectSignal } from '../stream/sink.js'
 import type { Tail } from './tail.js'
 

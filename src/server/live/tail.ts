@@ -1,6 +1,6 @@
 import type { AgUiEvent } from '../../protocol/index.js'
 import { DeltaWriter } from './delta-writer.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 
 /** The newest events of a run, at hand for those who follow it. As JSON, written once for all who read it. */
 export interface Tail {

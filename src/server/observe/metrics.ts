@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../threads/thread.js'
+import type { RunStatus } from '../../threads/contract.js'
 import { createHistogram, createNumber, type Metric } from './prometheus.js'
 
 /** The content type of what `render` returns. */

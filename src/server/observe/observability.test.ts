@@ -13,7 +13,7 @@ import { aborted } from '../../../test/support/run-agent.js'
 import { type Agent, defineAgent, defineTool } from '../../agents/index.js'
 import { manualClock } from '../../core/clock.js'
 import { type Script, scriptedModel } from '../../models/index.js'
-import { createMemoryStore } from '../../threads/memory.js'
+import { createMemoryStore } from '../../threads/memory/store.js'
 
 /** Stands wherever a person, a model or a tool says something. */
 const said = 'pineapple'

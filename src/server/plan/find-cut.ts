@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import type { RunRecord, Thread } from '../../threads/thread.js'
+import type { RunRecord, Thread } from '../../threads/contract.js'
 import type { RequestReading } from './read-messages.js'
 import { isPrompt, type StoredIndex } from './message-index.js'
 

@@ -2,7 +2,7 @@ import type { ResumeEntry } from '@ag-ui/core'
 import { sortAnswers } from '../../agents/index.js'
 import { isRecord } from '../../core/is-record.js'
 import type { MillraceError } from '../../core/errors.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 
 /**
  * The answers to questions that are open. One that was answered before is left out: answering again does nothing.

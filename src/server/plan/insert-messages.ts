@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import type { MessageChange } from '../../threads/thread.js'
+import type { MessageChange } from '../../threads/contract.js'
 import type { StoredIndex } from './message-index.js'
 
 export interface Composition {

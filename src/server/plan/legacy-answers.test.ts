@@ -1,7 +1,7 @@
 import type { Interrupt, ResumeEntry } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { turnRequest } from '../../../test/support/plan-request.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { legacyAnswers } from './fresh-answers.js'
 import { planTurn } from './plan-run.js'
 

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import { isCutOff, isRejected, type RunInput } from '../../protocol/index.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { compose } from './insert-messages.js'
 import { findCut, hasFailed, isRepetition } from './find-cut.js'
 import { freshAnswers, legacyAnswers } from './fresh-answers.js'

@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { isEdited } from './is-edited.js'
 import { isPrompt, isSpoken, type StoredIndex } from './message-index.js'
 

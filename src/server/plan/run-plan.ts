@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { MillraceError } from '../../core/errors.js'
 import type { AgentEvent, RunInput } from '../../protocol/index.js'
-import type { MessageChange, Thread } from '../../threads/thread.js'
+import type { MessageChange, Thread } from '../../threads/contract.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 
 /** A request and what it meets. */

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { expect, test } from 'vitest'
 import { keyOf } from '../../../test/support/store-contract/rig.js'
 import { talk } from '../../../test/support/talk.js'
-import type { RunStart, Thread } from '../../threads/thread.js'
+import type { RunStart, Thread } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
 import { afterLoss } from './after-loss.js'
 

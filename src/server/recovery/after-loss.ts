@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
-import type { RunStart, Thread, ThreadChange } from '../../threads/thread.js'
+import type { RunStart, Thread, ThreadChange } from '../../threads/contract.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import { trimmed, type SavedCheckpoint } from '../run/thread-change.js'
 

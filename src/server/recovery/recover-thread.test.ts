@@ -4,7 +4,7 @@ import { changeOf, hold, keyOf, logOf, runOf, stored } from '../../../test/suppo
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
 import { createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import { assertValidStream } from '../../testing/index.js'
-import type { RunStart, Thread, ThreadChange } from '../../threads/thread.js'
+import type { RunStart, Thread, ThreadChange } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
 import { recoverThread, settledThread } from './recover-thread.js'
 

@@ -1,6 +1,5 @@
 import { MillraceError, toWireError } from '../../core/errors.js'
-import type { Lease, LogEntry, Store } from '../../threads/store.js'
-import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
+import type { Lease, LogEntry, RunRecord, Store, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { afterLoss } from './after-loss.js'
 import { openClientCalls, titleOf } from '../run/message-tail.js'

@@ -1,5 +1,5 @@
-import { textOfKey } from '../../threads/key-text.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import { threadKeyText } from '../../threads/thread-key.js'
+import type { ThreadKey } from '../../threads/contract.js'
 
 /** The threads on which this server is ending lost runs, so that others who come meanwhile wait for it. */
 export interface Recoveries {
@@ -13,7 +13,7 @@ export function createRecoveries(): Recoveries {
   const current = new Map<string, Promise<void>>()
   return {
     async during(key, work) {
-      const name = textOfKey(key)
+      const name = threadKeyText(key)
       const result = work()
       const over = result.then(nothing, nothing)
       current.set(name, over)
@@ -23,7 +23,7 @@ export function createRecoveries(): Recoveries {
         if (current.get(name) === over) current.delete(name)
       }
     },
-    over: (key) => current.get(textOfKey(key)),
+    over: (key) => current.get(threadKeyText(key)),
   }
 }
 

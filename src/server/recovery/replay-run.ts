@@ -1,7 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { cancelledMark, createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
-import type { LogEntry } from '../../threads/store.js'
-import type { RunRecord } from '../../threads/thread.js'
+import type { LogEntry, RunRecord } from '../../threads/contract.js'
 
 export interface LostRun {
   readonly thread: string

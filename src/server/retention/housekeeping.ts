@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/clock.js'
-import type { Store } from '../../threads/store.js'
-import type { Owner, ThreadKey, ThreadSummary } from '../../threads/thread.js'
+import type { Owner, Store, ThreadKey, ThreadSummary } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { Logger, ThreadRules } from '../contract.js'
 import { memoryOf } from '../run/agent-memory.js'

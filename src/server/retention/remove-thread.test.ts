@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { changeOf, hold, keyOf, messagesOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
 import { manualClock, type ManualClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { createMemoryStore } from '../../threads/memory.js'
-import type { Store } from '../../threads/store.js'
-import type { Thread } from '../../threads/thread.js'
+import { createMemoryStore } from '../../threads/memory/store.js'
+import type { Store, Thread } from '../../threads/contract.js'
 import { removeThread, type RemoveThreadOptions } from './remove-thread.js'
 
 const key = keyOf('t')

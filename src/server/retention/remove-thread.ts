@@ -1,9 +1,8 @@
 import type { AgentMemory } from '../../agents/index.js'
 import { type Clock, systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Store } from '../../threads/store.js'
-import { summaryOf } from '../../threads/thread-summary.js'
-import type { Thread, ThreadKey, ThreadSummary } from '../../threads/thread.js'
+import type { Lease, Store, Thread, ThreadKey, ThreadSummary } from '../../threads/contract.js'
+import { summarizeThread } from '../../threads/thread-list.js'
 import type { RemovalReason, ThreadRules } from '../contract.js'
 import { ownerOf } from '../run/agent-memory.js'
 import { keepLease } from '../run/keep-lease.js'
@@ -53,7 +52,7 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
   const thread = await store.threads.load(key)
   if (thread === undefined && reason === 'request') return removeFromMemory(options)
   if (thread === undefined || (thread.version === 0 && reason !== 'request')) return 'missing'
-  if (isStillDue?.(summaryOf(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
+  if (isStillDue?.(summarizeThread(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
   try {
     // Before the store: when this fails, the thread is still there to be removed again.
     await options.memory?.forget(ownerOf(key))

@@ -1,8 +1,7 @@
 import { delay } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
-import { textOfKey } from '../../threads/key-text.js'
-import type { Store } from '../../threads/store.js'
-import type { ThreadSummary } from '../../threads/thread.js'
+import { threadKeyText } from '../../threads/thread-key.js'
+import type { Store, ThreadSummary } from '../../threads/contract.js'
 import type { RemovalReason, ThreadRules } from '../contract.js'
 import type { Removal } from './remove-thread.js'
 
@@ -43,7 +42,7 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
     for (const thread of threads) {
       if (signal.aborted) return
       if (await removeIfTooOld(thread)) removed += 1
-      else kept.add(textOfKey(thread.key))
+      else kept.add(threadKeyText(thread.key))
     }
   }
 
@@ -52,7 +51,7 @@ export async function sweepThreads({ store, rules, clock, remove, signal }: Swee
     // them in few steps.
     const limit = kept.size + Math.max(kept.size, pageSize)
     const page = await store.threads.idle(before, limit)
-    const unseen = page.filter(({ key }) => !kept.has(textOfKey(key)))
+    const unseen = page.filter(({ key }) => !kept.has(threadKeyText(key)))
     await sweepPage(unseen)
     if (page.length < limit || unseen.length === 0) break
     // A store in memory answers within the tick: without a break, many pages would hold up every run.

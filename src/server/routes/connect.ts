@@ -7,8 +7,7 @@ import {
   type EventPosition,
   type Peer,
 } from '../../protocol/index.js'
-import type { LogEntry, LogPosition } from '../../threads/store.js'
-import type { Thread, ThreadKey } from '../../threads/thread.js'
+import type { LogEntry, LogPosition, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { Limits } from '../contract.js'
 import type { LiveRun } from '../live/live-run.js'

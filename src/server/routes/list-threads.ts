@@ -1,4 +1,4 @@
-import type { Owner, ThreadSummary } from '../../threads/thread.js'
+import type { Owner, ThreadSummary } from '../../threads/contract.js'
 import type { LiveRun } from '../live/live-run.js'
 import { titleOf } from '../run/message-tail.js'
 import { jsonResponse, pageLimit, type Route } from './route.js'

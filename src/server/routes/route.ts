@@ -1,7 +1,7 @@
 import type { Agent } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/is-record.js'
-import type { Owner, ThreadKey } from '../../threads/thread.js'
+import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { checkId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'

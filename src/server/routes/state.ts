@@ -1,4 +1,4 @@
-import type { Thread, ThreadKey } from '../../threads/thread.js'
+import type { Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { recoverThread, settledThread } from '../recovery/recover-thread.js'
 import { readJson } from '../request/read-json.js'

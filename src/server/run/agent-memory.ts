@@ -5,8 +5,7 @@ import {
   type ThreadOwner,
 } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease } from '../../threads/store.js'
-import type { Thread, ThreadKey } from '../../threads/thread.js'
+import type { Lease, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { titleOf } from './message-tail.js'
 

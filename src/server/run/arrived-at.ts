@@ -1,4 +1,4 @@
-import type { ThreadKey } from '../../threads/thread.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 
 /**

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi, type Mock } from 'vitest'
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
 import { hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
-import type { Store } from '../../threads/store.js'
+import type { Store } from '../../threads/contract.js'
 import type { FeedOptions } from '../live/feed.js'
 import { createStateRules } from '../state/state-rules.js'
 import { createFeedLog } from './feed-log.js'

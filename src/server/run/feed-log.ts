@@ -1,6 +1,6 @@
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 import type { Feed, FeedBatch, FeedOptions } from '../live/feed.js'
 import type { RunOrder } from './run-agent.js'
 

@@ -3,8 +3,8 @@ import { failingStore, storeError, type FailingStore } from '../../../test/suppo
 import { keyOf } from '../../../test/support/store-contract/rig.js'
 import { deferred } from '../../../test/support/run-agent.js'
 import { manualClock, type ManualClock } from '../../core/clock.js'
-import { createMemoryStore } from '../../threads/memory.js'
-import type { Lease, Store } from '../../threads/store.js'
+import { createMemoryStore } from '../../threads/memory/store.js'
+import type { Lease, Store } from '../../threads/contract.js'
 import { keepLease } from './keep-lease.js'
 
 const key = keyOf('t')

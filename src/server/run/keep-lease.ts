@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Store } from '../../threads/store.js'
+import type { Lease, Store } from '../../threads/contract.js'
 
 export interface KeepLeaseOptions {
   readonly store: Store

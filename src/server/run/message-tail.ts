@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import type { MessageChange, PendingToolCall } from '../../threads/thread.js'
+import type { MessageChange, PendingToolCall } from '../../threads/contract.js'
 
 /**
  * What makes `after` of `before`. By identity: messages are never changed in place, and a run copies the ones it writes

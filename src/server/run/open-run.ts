@@ -1,7 +1,6 @@
 import type { Agent } from '../../agents/index.js'
 import type { RunInput } from '../../protocol/index.js'
-import type { Lease } from '../../threads/store.js'
-import type { RunRecord, Thread, ThreadKey } from '../../threads/thread.js'
+import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks/hooks.js'
 import type { LiveRun } from '../live/live-run.js'

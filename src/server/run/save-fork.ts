@@ -1,7 +1,6 @@
 import { isEqual } from '../../core/is-equal.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import type { Lease } from '../../threads/store.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Lease, Thread } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { TurnPlan } from '../plan/plan-run.js'
 

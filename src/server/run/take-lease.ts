@@ -1,7 +1,6 @@
 import { delay } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease } from '../../threads/store.js'
-import type { ThreadKey } from '../../threads/thread.js'
+import type { Lease, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { serverClosing } from './server-closing.js'
 

@@ -3,7 +3,7 @@ import { keyOf, runOf } from '../../../test/support/store-contract/rig.js'
 import { talk } from '../../../test/support/talk.js'
 import type { Outcome } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
 import { runError, threadChange, type EndedRun } from './thread-change.js'
 

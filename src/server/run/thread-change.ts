@@ -1,6 +1,6 @@
 import type { Outcome } from '../../agents/index.js'
 import { toWireError } from '../../core/errors.js'
-import type { RunRecord, Thread, ThreadChange } from '../../threads/thread.js'
+import type { RunRecord, Thread, ThreadChange } from '../../threads/contract.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import { messageTail, openClientCalls, titleOf } from './message-tail.js'
 

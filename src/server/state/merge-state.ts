@@ -1,6 +1,6 @@
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
-import type { Thread } from '../../threads/thread.js'
+import type { Thread } from '../../threads/contract.js'
 import { without, type StateRulesHandle } from './state-rules.js'
 
 /** How much of a thread a client has seen: all of it, an older part, or nothing. */

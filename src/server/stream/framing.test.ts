@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeProtobuf, decodeSse, sseHeartbeat, type AgUiEvent } from '../../protocol/index.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 import { createFraming, type Framing } from './framing.js'
 
 const started: AgUiEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'r' }

@@ -10,7 +10,7 @@ import {
   type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
-import type { LogEntry } from '../../threads/store.js'
+import type { LogEntry } from '../../threads/contract.js'
 
 /** Events that are written together. Entries of a run log have numbers that clients reconnect with; events have none. */
 export type Batch =

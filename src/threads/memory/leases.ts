@@ -1,9 +1,8 @@
-import { textOfKey } from '../key-text.js'
+import { copyThreadKey, threadKeyText } from '../thread-key.js'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Leases } from '../store.js'
-import { copyOfKey } from './keys.js'
-import { promised } from './promised.js'
+import type { Lease, Leases } from '../contract.js'
+import { toPromise } from '../../core/to-promise.js'
 
 /** Leases of one process, and the check that every write makes. */
 export interface MemoryLeases {
@@ -30,7 +29,7 @@ export function createMemoryLeases(clock: Clock): MemoryLeases {
   let lastToken = 0
 
   const currentOf = (lease: Lease): Held | undefined => {
-    const held = current.get(textOfKey(lease.key))
+    const held = current.get(threadKeyText(lease.key))
     return held?.lease.token === lease.token ? held : undefined
   }
   const isHeld = (key: string): boolean => {
@@ -39,28 +38,28 @@ export function createMemoryLeases(clock: Clock): MemoryLeases {
   }
 
   const drop = (lease: Lease): void => {
-    if (currentOf(lease) !== undefined) current.delete(textOfKey(lease.key))
+    if (currentOf(lease) !== undefined) current.delete(threadKeyText(lease.key))
   }
 
   const leases: Leases = {
     acquire: (key, { owner, ttlMs }) =>
-      promised(() => {
-        const text = textOfKey(key)
+      toPromise(() => {
+        const text = threadKeyText(key)
         if (isHeld(text)) return undefined
         lastToken += 1
-        const lease = Object.freeze({ key: copyOfKey(key), owner, token: lastToken })
+        const lease = Object.freeze({ key: copyThreadKey(key), owner, token: lastToken })
         current.set(text, { lease, until: clock.now() + ttlMs })
         return lease
       }),
     renew: (lease, ttlMs) =>
-      promised(() => {
+      toPromise(() => {
         const held = currentOf(lease)
         if (held === undefined) return false
         held.until = clock.now() + ttlMs
         return true
       }),
-    release: (lease) => promised(() => drop(lease)),
-    isHeld: (key) => promised(() => isHeld(textOfKey(key))),
+    release: (lease) => toPromise(() => drop(lease)),
+    isHeld: (key) => toPromise(() => isHeld(threadKeyText(key))),
   }
   return {
     leases,

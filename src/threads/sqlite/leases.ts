@@ -1,9 +1,11 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Leases } from '../store.js'
+import type { Lease, Leases } from '../contract.js'
 import type { Connection, SqlInteger } from './connection.js'
-import { hasEnded, thisProcess } from './holder.js'
-import { keyMatches, keyParams, toText } from './text.js'
+import { keyMatches, keyParams, toSqlText } from './sql-text.js'
+import { readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import process from 'node:process'
 
 export interface SqliteLeases extends Leases {
   /** Throws LEASE_LOST unless nobody has taken the thread since. Call it inside of the transaction that writes. */
@@ -60,7 +62,7 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
         const row = find.get(...params)
         if (isTaken(row)) return undefined
         if (row !== undefined) clear.run(...params)
-        const made = insert.get(...params, toText(owner), clock.now() + ttlMs, here.pid, here.host)
+        const made = insert.get(...params, toSqlText(owner), clock.now() + ttlMs, here.pid, here.host)
         return { key, owner, token: Number(made?.token) }
       }),
     renew: (lease, ttlMs) =>
@@ -74,5 +76,37 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
 }
 
 function leaseParams({ key, owner, token }: Lease): [number, string, string, string, string, string] {
-  return [token, toText(owner), ...keyParams(key)]
+  return [token, toSqlText(owner), ...keyParams(key)]
+}
+
+/** The process that holds a lease. */
+export interface Holder {
+  readonly pid: number
+  readonly host: string
+}
+
+/** This process. */
+export function thisProcess(): Holder {
+  return { pid: process.pid, host: `${hostname()} ${pidNamespace()}` }
+}
+
+/** Whether a holder is known to have ended. One on another host may always be alive. */
+export function hasEnded(holder: Holder, here: Holder): boolean {
+  if (holder.host !== here.host) return false
+  try {
+    process.kill(holder.pid, 0)
+    return false
+  } catch (error) {
+    // EPERM comes from a process of another user, which is alive.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
+/** Containers may share a host name and a volume, but their process ids do not mean the same. */
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
 }

@@ -1,9 +1,8 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Page, ThreadPage, ThreadStore } from '../store.js'
-import type { Owner, ThreadChange, ThreadKey } from '../thread.js'
+import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
 import type { Connection } from './connection.js'
-import type { StoreContext } from './context.js'
-import { fromCursor, toCursor } from '../cursor.js'
+import type { StoreContext } from './store.js'
+import { fromCursor, toCursor } from '../thread-list.js'
 import {
   selectSummaries,
   selectThreads,
@@ -11,8 +10,8 @@ import {
   toThread,
   type SummaryRow,
   type ThreadRow,
-} from './rows.js'
-import { keyMatches, keyOfRow, keyParams, ownerParams, toText } from './text.js'
+} from './thread-rows.js'
+import { keyMatches, keyOfRow, keyParams, ownerParams, toSqlText } from './sql-text.js'
 
 export function createThreads(context: StoreContext): ThreadStore {
   const { connection, clock, leases, watch, table, parts } = context
@@ -93,7 +92,7 @@ function createList(connection: Connection): (owner: Owner, page: Page) => Promi
   return (owner, { limit, cursor }) =>
     connection.read(() => {
       const { updatedAt, thread } = cursor === undefined ? beginning : fromCursor(cursor)
-      const rows = list.all(...ownerParams(owner), updatedAt, updatedAt, toText(thread), limit + 1)
+      const rows = list.all(...ownerParams(owner), updatedAt, updatedAt, toSqlText(thread), limit + 1)
       const threads = rows.slice(0, limit).map(toSummary)
       const last = rows.length > limit ? threads.at(-1) : undefined
       if (last === undefined) return { threads }

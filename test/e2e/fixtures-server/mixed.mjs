@@ -21,7 +21,7 @@ const { fromLangGraph } = await load('langgraph/index.js')
 const { fromAgUi } = await load('remote/index.js')
 const { createServer } = await load('server/index.js')
 const { serve } = await load('server/node.js')
-const { createSqliteStore } = await load('threads/sqlite.js')
+const { createSqliteStore } = await load('threads/sqlite/store.js')
 
 setLogLevel(LogLevel.ERROR)
 const note = (who) => appendFileSync(join(folder, 'asked.log'), `${who}\n`)

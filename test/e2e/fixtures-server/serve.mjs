@@ -12,7 +12,7 @@ const { defineAgent, defineTool } = await load('index.js')
 const { scriptedModel } = await load('models/index.js')
 const { createServer } = await load('server/index.js')
 const { serve } = await load('server/node.js')
-const { createSqliteStore } = await load('threads/sqlite.js')
+const { createSqliteStore } = await load('threads/sqlite/store.js')
 
 const never = new Promise(() => undefined)
 let goOn

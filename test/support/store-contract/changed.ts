@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import type { Lease } from '../../../src/threads/store.js'
+import type { Lease } from '../../../src/threads/contract.js'
 import { changeOf, inTime, keyOf, linesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')

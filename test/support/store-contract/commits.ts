@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Thread, ThreadChange } from '../../../src/threads/thread.js'
+import type { Thread, ThreadChange } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ThreadKey } from '../../../src/threads/thread.js'
+import type { ThreadKey } from '../../../src/threads/contract.js'
 import { keyOf, lineOf, runOf, type Rig } from './rig.js'
 
 /** Names that something on the way may take for the same, or for something else. */

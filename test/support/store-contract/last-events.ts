@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Lease } from '../../../src/threads/store.js'
+import type { Lease } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, linesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')

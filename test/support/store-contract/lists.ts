@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ThreadPage } from '../../../src/threads/store.js'
-import type { ThreadKey } from '../../../src/threads/thread.js'
+import type { ThreadKey, ThreadPage } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const owner = keyOf('')

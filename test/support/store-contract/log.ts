@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Lease, LogEntry } from '../../../src/threads/store.js'
+import type { Lease, LogEntry } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, lineOf, linesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')

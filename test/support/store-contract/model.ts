@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Lease, LogEntry } from '../../../src/threads/store.js'
-import type { LogBatch, Thread, ThreadKey } from '../../../src/threads/thread.js'
+import type { Lease, LogBatch, LogEntry, Thread, ThreadKey } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
 
 /** The plainest thing that does what a store does. */

@@ -1,8 +1,15 @@
 import type { Message } from '@ag-ui/core'
 import { afterEach, beforeEach } from 'vitest'
 import { manualClock, type ManualClock } from '../../../src/core/clock.js'
-import type { Lease, LogEntry, Store } from '../../../src/threads/store.js'
-import type { RunRecord, Thread, ThreadChange, ThreadKey } from '../../../src/threads/thread.js'
+import type {
+  Lease,
+  LogEntry,
+  RunRecord,
+  Store,
+  Thread,
+  ThreadChange,
+  ThreadKey,
+} from '../../../src/threads/contract.js'
 
 /** A store that the contract is checked on. */
 interface StoreUnderTest {

@@ -1,9 +1,9 @@
-import { systemClock, type Clock } from '../core/clock.js'
-import { createMemoryLeases } from './memory/leases.js'
-import { createMemoryLog } from './memory/log.js'
-import { promised } from './memory/promised.js'
-import { createMemoryThreads } from './memory/threads.js'
-import type { Store } from './store.js'
+import { systemClock, type Clock } from '../../core/clock.js'
+import { createMemoryLeases } from './leases.js'
+import { createMemoryLog } from './log.js'
+import { toPromise } from '../../core/to-promise.js'
+import { createMemoryThreads } from './threads.js'
+import type { Store } from '../contract.js'
 
 /** How a store in memory is set up. */
 export interface MemoryStoreOptions {
@@ -32,6 +32,6 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     log: log.log,
     leases: leases.leases,
     check: () => Promise.resolve(),
-    close: () => promised(() => log.close()),
+    close: () => toPromise(() => log.close()),
   }
 }

@@ -1,4 +1,5 @@
 import { MillraceError } from '../core/errors.js'
+import type { RunRecord, Thread, ThreadSummary } from './contract.js'
 
 /** The last thread of a page: the next one begins after it, also when it is gone by then. */
 export interface PageEnd {
@@ -25,4 +26,21 @@ function parts(cursor: string): unknown[] {
   } catch {
     return []
   }
+}
+
+/** A thread as a list shows it. */
+export function summarizeThread(thread: Thread): ThreadSummary {
+  const { key, version, createdAt, updatedAt, title, forkedFrom } = thread
+  return {
+    ...{ key, version, createdAt, updatedAt, title },
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
+    messageCount: thread.messages.length,
+    interruptCount: thread.interrupts.length,
+    pendingToolCallCount: thread.pendingToolCalls.length,
+    ...(thread.run === undefined ? {} : { run: withoutStart(thread.run) }),
+  }
+}
+
+function withoutStart({ start: _, ...run }: RunRecord): Omit<RunRecord, 'start'> {
+  return run
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSorted } from './sorted.js'
+import { createSorted } from './thread-order.js'
 
 test('values that come and go in any order stand in order', () => {
   const steps = fc.array(fc.record({ isAdded: fc.boolean(), value: fc.nat({ max: 30 }) }), { maxLength: 80 })

@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
-import { describeStoreContract } from '../../test/support/store-contract.js'
-import { manualClock } from '../core/clock.js'
-import { createMemoryStore } from './memory.js'
-import type { Lease, Store } from './store.js'
-import type { Thread, ThreadChange, ThreadKey } from './thread.js'
+import { describeStoreContract } from '../../../test/support/store-contract.js'
+import { manualClock } from '../../core/clock.js'
+import { createMemoryStore } from './store.js'
+import type { Lease, Store, Thread, ThreadChange, ThreadKey } from '../contract.js'
 
 describeStoreContract(
   'a store in memory',

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import process from 'node:process'
 import Database from 'libsql'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { describeStoreContract } from '../../test/support/store-contract.js'
-import { manualClock, type ManualClock } from '../core/clock.js'
-import { createSqliteStore } from './sqlite.js'
-import type { Lease, Store } from './store.js'
-import type { RunRecord, ThreadChange, ThreadKey } from './thread.js'
+import { describeStoreContract } from '../../../test/support/store-contract.js'
+import { manualClock, type ManualClock } from '../../core/clock.js'
+import { createSqliteStore } from './store.js'
+import type { Lease, RunRecord, Store, ThreadChange, ThreadKey } from '../contract.js'
 
 const key: ThreadKey = { app: 'app', user: 'user', agent: 'agent', thread: 'thread' }
 const run: RunRecord = { runId: 'run', status: 'running', startedAt: 0, nextSeq: 0 }

@@ -1,13 +1,14 @@
-import { systemClock, type Clock } from '../core/clock.js'
-import { createConnection, toStoreError } from './sqlite/connection.js'
-import { createContext } from './sqlite/context.js'
-import { openDatabase, type SqliteDatabase } from './sqlite/driver.js'
-import { createLog } from './sqlite/log.js'
-import { prepareSchema } from './sqlite/schema.js'
-import { createThreads } from './sqlite/threads.js'
-import type { Store } from './store.js'
+import { type Clock, systemClock } from '../../core/clock.js'
+import { type Connection, createConnection, toStoreError } from './connection.js'
+import { openDatabase, type SqliteDatabase } from './driver.js'
+import { type LogWatch, createLog, createLogState, createLogWatch } from './log.js'
+import { prepareSchema } from './schema.js'
+import { createThreads } from './threads.js'
+import type { Store } from '../contract.js'
+import { createLeases, type SqliteLeases } from './leases.js'
+import { type ThreadParts, type ThreadTable, createThreadParts, createThreadTable } from './thread-rows.js'
 
-export type { SqliteDatabase, SqliteStatement } from './sqlite/driver.js'
+export type { SqliteDatabase, SqliteStatement } from './driver.js'
 
 export type SqliteStoreOptions = SqliteStoreSource & {
   /** Where the time comes from. All processes that share a file must agree on it. */
@@ -84,5 +85,27 @@ function closeFile(database: SqliteDatabase): void {
     database.exec('PRAGMA wal_checkpoint(PASSIVE)')
   } finally {
     database.close()
+  }
+}
+
+/** What the halves of a store share. */
+export interface StoreContext {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly leases: SqliteLeases
+  readonly watch: LogWatch
+  readonly table: ThreadTable
+  readonly parts: ThreadParts
+}
+
+/** Prepares the statements, so the tables must be there. */
+export function createContext(connection: Connection, clock: Clock): StoreContext {
+  return {
+    connection,
+    clock,
+    leases: createLeases(connection, clock),
+    watch: createLogWatch({ clock, ...createLogState(connection) }),
+    table: createThreadTable(connection),
+    parts: createThreadParts(connection),
   }
 }

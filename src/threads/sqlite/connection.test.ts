@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createWriteGroup } from './write-group.js'
+import { createWriteGroup } from './connection.js'
 
 /** A database that notes what its transactions have left. */
 function rig({ isBroken = () => false }: { isBroken?: () => boolean } = {}) {
