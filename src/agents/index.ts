@@ -26,12 +26,11 @@ export { InterruptSignal } from './interrupts/interrupt-scope.js'
 export { breakTool, exitTool } from './tools/control-tools.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
 export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupts/checkpoint.js'
-export { rootAddress } from './run/context.js'
+export { rootAddress } from './run/address.js'
 export { createEventSink, type EventSink } from './event-sink.js'
 export { defineTool } from './tools/define-tool.js'
 export { rewriteHistory } from './history/history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
-export type { RunSink } from './run/active-run.js'
 export {
   run,
   startRun,
@@ -41,6 +40,7 @@ export {
   type Outcome,
   type Run,
   type RunOptions,
+  type RunSink,
   type StartedRun,
   type StartOptions,
 } from './run/run.js'

@@ -1,66 +1,84 @@
 import type { Message } from '@ag-ui/core'
-import { cancelledMark, createRunStream, isRejected, type AgentEvent } from '../../protocol/index.js'
-import { createVoices } from './hidden-spans.js'
+import {
+  cancelledMark,
+  createRunStream,
+  isRejected,
+  type AgentEvent,
+  type RunStream,
+} from '../../protocol/index.js'
 
-/**
- * What is said behind a tool call. The agents there hear each other from it: the conversation of the run may not have
- * their words, since not everything that is done for a call is shown.
- */
-export interface CallRecord {
-  readonly messages: readonly Message[]
-  see(event: AgentEvent): void
-  /** The last text that was not taken back. */
-  lastWords(): string
-  /** All of it, to go on from; what is not whole is marked. Nothing is added after that. */
-  close(): readonly Message[]
+/** Subagent spans behind a tool call, and those below them: their messages are not part of the conversation. */
+// A class with a lazy set: every run has one, and most have no such spans.
+export class HiddenSpans {
+  #hidden: Set<string> | undefined
+
+  /** Notes a span that begins. Other events are ignored. */
+  add(event: AgentEvent): void {
+    if (event.type !== 'SUBAGENT_STARTED') return
+    if (event.parentToolCallId !== undefined || this.has(event.parentSubagentRunId))
+      (this.#hidden ??= new Set()).add(event.subagentRunId)
+  }
+
+  has(subagentRunId: string | undefined): boolean {
+    return subagentRunId !== undefined && this.#hidden?.has(subagentRunId) === true
+  }
 }
 
 export interface CallRecordOptions {
   readonly name: string
   readonly subagentRunId: string
-  /** What was said before the run paused or was stopped. */
+  /** Messages from before the run was interrupted or stopped. */
   readonly before: readonly Message[]
 }
 
-export function createCallRecord({ name, subagentRunId, before }: CallRecordOptions): CallRecord {
-  const voices = createVoices()
-  const stream = createRunStream({
-    threadId: '',
-    runId: subagentRunId,
-    messages: before,
-    emit: () => undefined,
-  })
-  stream.write({ type: 'SUBAGENT_STARTED', subagentRunId, name })
-  return {
-    get messages() {
-      return stream.fold.messages
-    },
-    see(event) {
-      voices.see(event)
-      if (stream.ended || !isWord(event) || !voices.isHeard(event.subagentRunId)) return
-      try {
-        stream.write(event)
-      } catch {
-        // One that has no meaning is for the stream of the run to complain of, and no word.
-      }
-    },
-    lastWords: () => lastTextIn(stream.fold.messages),
-    close() {
-      if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark })
-      return stream.fold.messages
-    },
+/**
+ * The messages behind a tool call. The agents there see each other's messages from it: the run's own conversation may
+ * lack them, since an agent behind a call need not be shown.
+ */
+export class CallRecord {
+  readonly #hidden = new HiddenSpans()
+  readonly #stream: RunStream
+
+  constructor({ name, subagentRunId, before }: CallRecordOptions) {
+    this.#stream = createRunStream({ threadId: '', runId: subagentRunId, messages: before, emit: ignore })
+    this.#stream.write({ type: 'SUBAGENT_STARTED', subagentRunId, name })
+  }
+
+  get messages(): readonly Message[] {
+    return this.#stream.fold.messages
+  }
+
+  add(event: AgentEvent): void {
+    this.#hidden.add(event)
+    if (this.#stream.ended || !isMessageEvent(event) || this.#hidden.has(event.subagentRunId)) return
+    try {
+      this.#stream.write(event)
+    } catch {
+      // The run's own stream reports an event without meaning.
+    }
+  }
+
+  /** The last text that was not rejected. */
+  lastText(): string {
+    const last = this.messages.findLast(
+      (message) => message.role === 'assistant' && message.content !== undefined && !isRejected(message),
+    )
+    return last?.role === 'assistant' ? (last.content ?? '') : ''
+  }
+
+  /** All messages, to resume with; incomplete ones are marked. Nothing is added after that. */
+  close(): readonly Message[] {
+    if (!this.#stream.ended) this.#stream.finish({ type: 'cancelled', mark: cancelledMark })
+    return this.messages
   }
 }
 
-type Word = Exclude<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
+type MessageEvent = Exclude<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
 
-function isWord(event: AgentEvent): event is Word {
+function isMessageEvent(event: AgentEvent): event is MessageEvent {
   return /^(TEXT|REASONING|TOOL_CALL|SUBAGENT)_/.test(event.type)
 }
 
-function lastTextIn(messages: readonly Message[]): string {
-  const last = messages.findLast(
-    (message) => message.role === 'assistant' && message.content !== undefined && !isRejected(message),
-  )
-  return last?.role === 'assistant' ? (last.content ?? '') : ''
+function ignore(): void {
+  // Only the fold of this stream is read.
 }

@@ -2,14 +2,14 @@ import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { linesOf } from '../../../test/support/tree-agents.js'
 import { nameAt } from '../run/address.js'
-import { markKey, toMark } from './message-metadata.js'
-import { readHistory, type Viewer } from './history.js'
+import { originKey, originMark } from './origin.js'
+import { readHistory, type HistoryReader } from './history.js'
 
 const run = 'run-1'
 
 /** A message that an agent wrote, at an address in a run. */
 function said(address: string, content: string, runId = run): Message {
-  const metadata = { [markKey]: toMark({ runId, address }) }
+  const metadata = { [originKey]: originMark({ runId, address }) }
   return {
     id: `${address}:${content}`,
     role: 'assistant',
@@ -22,19 +22,19 @@ function said(address: string, content: string, runId = run): Message {
 const user = (content: string): Message => ({ id: content, role: 'user', content })
 const root = (content: string): Message => ({ id: content, role: 'assistant', content })
 
-function viewerAt(address: string, more: Partial<Viewer> = {}): Viewer {
+function readerAt(address: string, more: Partial<HistoryReader> = {}): HistoryReader {
   return {
     name: nameAt(address),
     address,
     subagentRunId: address.includes('/') ? `sub-${address}` : undefined,
-    scope: { address: address.split('/')[0] ?? '', subagentRunId: undefined, given: undefined },
+    scope: { address: address.split('/')[0] ?? '', subagentRunId: undefined, messages: undefined },
     originRunId: run,
     ...more,
   }
 }
 
-const seenFrom = (address: string, messages: readonly Message[], more?: Partial<Viewer>): string[] =>
-  linesOf(readHistory(messages, viewerAt(address, more)))
+const seenFrom = (address: string, messages: readonly Message[], more?: Partial<HistoryReader>): string[] =>
+  linesOf(readHistory(messages, readerAt(address, more)))
 
 const asCall = (id: string, name: string) => ({
   id,
@@ -45,7 +45,7 @@ const asCall = (id: string, name: string) => ({
 describe('what an agent hears', () => {
   test('is its own words as they are, and those of others as context, under the same ids', () => {
     const messages = [user('Hi.'), said('flow/0/a', 'A.'), said('flow/1/b', 'B.')]
-    const view = readHistory(messages, viewerAt('flow/1/b'))
+    const view = readHistory(messages, readerAt('flow/1/b'))
     expect(linesOf(view)).toEqual(['user: Hi.', 'user: For context: [a] said: A.', 'assistant: B.'])
     expect(view.map(({ id }) => id)).toEqual(messages.map(({ id }) => id))
     expect(view.some((message) => 'subagentRunId' in message)).toBe(false)
@@ -54,7 +54,7 @@ describe('what an agent hears', () => {
   test('is made of copies: the messages stay as they are', () => {
     const messages = [user('Hi.'), said('flow/0/a', 'A.')]
     const before = structuredClone(messages)
-    readHistory(messages, viewerAt('flow/1/b'))
+    readHistory(messages, readerAt('flow/1/b'))
     expect(messages).toEqual(before)
   })
 
@@ -78,7 +78,7 @@ describe('what an agent hears', () => {
       'user: For context: [a] called tool `look` with arguments: {}',
       'user: For context: [a] tool `look` returned: seen',
     ])
-    expect(readHistory(messages, viewerAt('team/1/a')).map(({ role }) => role)).toEqual([
+    expect(readHistory(messages, readerAt('team/1/a')).map(({ role }) => role)).toEqual([
       ...['user', 'reasoning', 'assistant', 'tool', 'tool'],
     ])
   })
@@ -169,7 +169,7 @@ describe('what an agent hears', () => {
       role: 'developer',
       content: 'failed. Error: broke',
       subagentRunId: 'sub-p',
-      metadata: { [markKey]: toMark({ runId: run, address: 'p/lane:0/a' }) },
+      metadata: { [originKey]: originMark({ runId: run, address: 'p/lane:0/a' }) },
     }
     expect(seenFrom('p', [user('Hi.'), note])).toEqual([
       'user: Hi.',
@@ -208,7 +208,7 @@ describe('what an agent hears', () => {
 
   test('is a conversation of one as it is, at the cost of a copy', () => {
     const messages = [user('Hi.'), root('Hello.')]
-    const view = readHistory(messages, viewerAt('desk'))
+    const view = readHistory(messages, readerAt('desk'))
     expect(view).toEqual(messages)
     expect(view).not.toBe(messages)
     expect(view[0]).toBe(messages[0])
@@ -218,7 +218,7 @@ describe('what an agent hears', () => {
 describe('an agent that was given something else to hear', () => {
   const given = [user('Do it.')]
   const address = 'desk/call:w%3A1/worker'
-  const scope = { address, subagentRunId: `sub-${address}`, given }
+  const scope = { address, subagentRunId: `sub-${address}`, messages: given }
 
   test('hears that and what is said from there on, not the thread', () => {
     const own: Message = { id: 'o', role: 'assistant', content: 'Own.', subagentRunId: `sub-${address}` }
@@ -229,7 +229,7 @@ describe('an agent that was given something else to hear', () => {
       'assistant: Own.',
       'user: For context: [helper] said: Below.',
     ])
-    expect(linesOf(readHistory(messages, { ...viewerAt(`${address}/0/helper`), scope }))).toEqual([
+    expect(linesOf(readHistory(messages, { ...readerAt(`${address}/0/helper`), scope }))).toEqual([
       'user: Do it.',
       'user: For context: [worker] said: Own.',
       'assistant: Below.',
@@ -245,7 +245,7 @@ describe('an agent that was given something else to hear', () => {
 
 test('a rewriter gets every message with its author, and says what is read', () => {
   const messages = [user('Hi.'), said('flow/0/a', 'A.'), said('flow/1/b', 'B.')]
-  const seen = readHistory(messages, viewerAt('flow/1/b'), (entries) =>
+  const seen = readHistory(messages, readerAt('flow/1/b'), (entries) =>
     entries.map(({ message, agent, isOwn }) => user(`${agent ?? 'user'} ${String(isOwn)} ${message.role}`)),
   )
   expect(linesOf(seen)).toEqual([

@@ -1,74 +1,122 @@
-import { type Message, contentToText, type ToolCall } from '@ag-ui/core'
+import { contentToText, type Message, type ToolCall } from '@ag-ui/core'
 import { isRejected } from '../../protocol/index.js'
-import { addressOf, markIn, markKey, markOfRun } from './message-metadata.js'
 import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from '../run/address.js'
+import { addressIn, originKey, originMarkOf, originPrefix } from './origin.js'
 
-/** Whose words an agent hears: those of the thread, or only what it was given and what is said below a place. */
+/** What an agent may see: the thread, or only messages given to it and those written at an address and below. */
 export interface HistoryScope {
   readonly address: string
   readonly subagentRunId: string | undefined
-  /** What was given in the place of the thread. */
-  readonly given: readonly Message[] | undefined
+  /** Messages in place of the thread. */
+  readonly messages: readonly Message[] | undefined
 }
 
-/** Who looks at the conversation. */
-export interface Viewer {
+/** The agent that reads the conversation. */
+export interface HistoryReader {
   readonly name: string
   readonly address: string
   readonly subagentRunId: string | undefined
   readonly scope: HistoryScope
-  /** The run that this one goes on with; itself when it goes on with none. */
+  /** The run that this one resumes; itself when it resumes none. */
   readonly originRunId: string
 }
 
 /** The conversation as an agent reads it. */
 export function readHistory(
   messages: readonly Message[],
-  viewer: Viewer,
+  reader: HistoryReader,
   rewrite: HistoryRewriter = rewriteHistory,
 ): readonly Message[] {
-  const { subagentRunId, scope } = viewer
-  const isPlain = subagentRunId === undefined && scope.given === undefined && rewrite === rewriteHistory
-  // An agent that works alone, which is most of them: long conversations cost it no more than a copy.
-  if (isPlain && messages.every((message) => isPlainMessage(message) && !isNote(message)))
+  const { subagentRunId, scope } = reader
+  const isAlone = subagentRunId === undefined && scope.messages === undefined && rewrite === rewriteHistory
+  // Most agents work alone: a long conversation costs them no more than a copy.
+  if (isAlone && messages.every((message) => isPlain(message) && !isFailureNote(message)))
     return messages.slice()
-  return rewrite(viewOf(messages, viewer))
+  return rewrite(visibleTo(reader, messages))
 }
 
-function isPlainMessage(message: Message): boolean {
+/** The tool by which models transfer to another agent. */
+export const transferToolName = 'transfer_to_agent'
+
+/**
+ * Keeps an agent's own messages. Messages and calls of other agents become context, in user messages with the same ids;
+ * their reasoning and their transfers are left out.
+ */
+export const rewriteHistory: HistoryRewriter = (entries) => {
+  const calls = new Map<string, ToolCall>()
+  return entries.flatMap(({ message, agent, isOwn }) => {
+    if (isOwn || agent === undefined) return [message]
+    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) calls.set(call.id, call)
+    const context = toContext(message, agent, calls)
+    return context === '' ? [] : [{ id: message.id, role: 'user', content: `For context: ${context}` }]
+  })
+}
+
+function toContext(message: Message, agent: string, calls: ReadonlyMap<string, ToolCall>): string {
+  if (message.role === 'assistant') {
+    const text =
+      message.content === undefined || message.content === '' ? [] : [`[${agent}] said: ${message.content}`]
+    const called = (message.toolCalls ?? [])
+      .filter(({ function: { name } }) => name !== transferToolName)
+      .map(
+        ({ function: { name, arguments: args } }) =>
+          `[${agent}] called tool \`${name}\` with arguments: ${args}`,
+      )
+    return [...text, ...called].join('\n')
+  }
+  if (message.role === 'developer') return `[${agent}] ${message.content}`
+  if (message.role !== 'tool') return ''
+  const name = calls.get(message.toolCallId)?.function.name ?? 'unknown'
+  if (name === transferToolName) return ''
+  return `[${agent}] tool \`${name}\` returned: ${contentToText(message.content)}`
+}
+
+function isPlain(message: Message): boolean {
   return message.subagentRunId === undefined && !isRejected(message)
 }
 
-/** Whether it says what became of an agent: such words are nobody's own. */
-function isNote(message: Message): boolean {
-  return message.role === 'developer' && markIn(message) !== undefined
+/** A note that an agent has failed is nobody's own message. */
+function isFailureNote(message: Message): boolean {
+  return message.role === 'developer' && originMarkOf(message) !== undefined
 }
 
-/** The conversation as an agent hears it, in order; lanes that have joined one after the other. */
-function viewOf(messages: readonly Message[], viewer: Viewer): HistoryEntry[] {
-  const { scope } = viewer
-  const marksNow = markOfRun(viewer.originRunId)
-  const given = (scope.given ?? [])
-    .filter(isPlainMessage)
+interface LocatedEntry {
+  readonly entry: HistoryEntry
+  /** Where it was written. */
+  readonly address: string
+}
+
+/** The messages an agent may see, with their authors, in order; parallel lanes that have ended one after the other. */
+function visibleTo(reader: HistoryReader, messages: readonly Message[]): HistoryEntry[] {
+  const { scope } = reader
+  const prefix = originPrefix(reader.originRunId)
+  const given = (scope.messages ?? [])
+    .filter(isPlain)
     .map((message) => ({ message, agent: undefined, isOwn: false }))
-  const heard = withCallers(messages).flatMap((message): Heard[] => {
+  const visible = attributeClientResults(messages).flatMap((message): LocatedEntry[] => {
     if (isRejected(message)) return []
-    const mark = markIn(message)
-    // What the owner of the scope says is not marked, when it answers a call.
-    const isOwners = mark === undefined && message.subagentRunId === scope.subagentRunId
-    const at = isOwners ? scope.address : mark === undefined ? undefined : addressOf(mark)
-    const isForAll = message.subagentRunId === undefined
-    const isNow = isOwners || mark?.startsWith(marksNow) === true
-    // Those who were given something else do not see what stands in the thread for all to see.
-    if (isForAll ? scope.given !== undefined : at === undefined || !isHeard(at, viewer, isNow)) return []
-    return [{ entry: { message: withoutTag(message), ...authorOf(message, at, viewer) }, at: at ?? '' }]
+    const mark = originMarkOf(message)
+    // Messages of the scope's own agent have no mark when it answers a tool call.
+    const isOfScope = mark === undefined && message.subagentRunId === scope.subagentRunId
+    const address = isOfScope ? scope.address : mark === undefined ? undefined : addressIn(mark)
+    const isOfThread = message.subagentRunId === undefined
+    const isOfThisRun = isOfScope || mark?.startsWith(prefix) === true
+    // An agent that was given other messages does not see those of the thread.
+    if (
+      isOfThread
+        ? scope.messages !== undefined
+        : address === undefined || !canSee(reader, address, isOfThisRun)
+    )
+      return []
+    const entry = { message: withoutSpan(message), ...authorOf(message, address, reader) }
+    return [{ entry, address: address ?? '' }]
   })
-  return [...given, ...inLaneOrder(heard)]
+  return [...given, ...inLaneOrder(visible)]
 }
 
-/** What a client's tool gave belongs where the call was made. Clients do not say so themselves. */
-function withCallers(messages: readonly Message[]): readonly Message[] {
+/** Attributes the result of a client tool to the agent that made the call. Clients do not say so themselves. */
+function attributeClientResults(messages: readonly Message[]): readonly Message[] {
   const callers = new Map<string, Message>()
   return messages.map((message) => {
     if (message.role === 'assistant' && message.subagentRunId !== undefined)
@@ -77,61 +125,55 @@ function withCallers(messages: readonly Message[]): readonly Message[] {
     const caller = callers.get(message.toolCallId)
     if (caller?.subagentRunId === undefined) return message
     const { subagentRunId } = caller
-    const mark = markIn(caller)
-    const metadata = { ...message.metadata, ...(mark === undefined ? {} : { [markKey]: mark }) }
+    const mark = originMarkOf(caller)
+    const metadata = { ...message.metadata, ...(mark === undefined ? {} : { [originKey]: mark }) }
     return { ...message, subagentRunId, metadata }
   })
 }
 
-interface Heard {
-  readonly entry: HistoryEntry
-  /** Where it was said. */
-  readonly at: string
-}
-
-function isHeard(at: string, { address, scope }: Viewer, isNow: boolean): boolean {
-  if (!isNow) return scope.given === undefined && !isBehindCall(at.split('/'))
-  const path = pathFrom(scope.address, at)
+function canSee({ address, scope }: HistoryReader, writtenAt: string, isOfThisRun: boolean): boolean {
+  if (!isOfThisRun) return scope.messages === undefined && !isBehindCall(writtenAt.split('/'))
+  const path = pathFrom(scope.address, writtenAt)
   if (path === undefined || isBehindCall(path)) return false
   const own = new Map(lanesOf(address).map(({ fork, lane }) => [fork, lane]))
-  return lanesOf(at).every(({ fork, lane }) => (own.get(fork) ?? lane) === lane)
+  return lanesOf(writtenAt).every(({ fork, lane }) => (own.get(fork) ?? lane) === lane)
 }
 
 function authorOf(
-  message: Message,
-  at: string | undefined,
-  viewer: Viewer,
+  { role, subagentRunId }: Message,
+  address: string | undefined,
+  reader: HistoryReader,
 ): Pick<HistoryEntry, 'agent' | 'isOwn'> {
-  const { role, subagentRunId } = message
   if (role === 'user' || role === 'system') return { agent: undefined, isOwn: false }
-  // Notes on what became of an agent are marked as its own.
-  if (role === 'developer') return { agent: at === undefined ? undefined : nameAt(at), isOwn: false }
-  // What bears no mark was said by the one the conversation belongs to.
-  const agent = nameAt(at ?? rootOf(viewer))
-  return { agent, isOwn: subagentRunId === viewer.subagentRunId || agent === viewer.name }
+  // A failure note bears the mark of the agent that failed.
+  if (role === 'developer')
+    return { agent: address === undefined ? undefined : nameAt(address), isOwn: false }
+  // The root of the run wrote what has no mark.
+  const agent = nameAt(address ?? rootOf(reader.address))
+  return { agent, isOwn: subagentRunId === reader.subagentRunId || agent === reader.name }
 }
 
-function rootOf({ address }: Viewer): string {
+function rootOf(address: string): string {
   const end = address.indexOf('/')
   return end === -1 ? address : address.slice(0, end)
 }
 
-function withoutTag(message: Message): Message {
+function withoutSpan(message: Message): Message {
   if (message.subagentRunId === undefined) return message
-  const { subagentRunId: _tag, ...rest } = message
+  const { subagentRunId: _span, ...rest } = message
   return rest
 }
 
-/** Lanes spoke at once; who reads it later reads them one after the other, always in the same order. */
-function inLaneOrder(heard: readonly Heard[]): HistoryEntry[] {
-  if (!heard.some(({ at }) => lanesOf(at).length > 0)) return heard.map(({ entry }) => entry)
-  const firstAt = new Map<string, number>()
-  const keyed = heard.map(({ entry, at }, position) => {
-    // A run begins: its lanes are others, though they may have the same address.
-    if (entry.message.role === 'user') firstAt.clear()
-    const key = lanesOf(at).flatMap(({ fork, lane }) => {
-      const first = firstAt.get(fork) ?? position
-      firstAt.set(fork, first)
+/** Puts parallel lanes one after the other, always in the same order. */
+function inLaneOrder(entries: readonly LocatedEntry[]): HistoryEntry[] {
+  if (!entries.some(({ address }) => lanesOf(address).length > 0)) return entries.map(({ entry }) => entry)
+  const firstOfFork = new Map<string, number>()
+  const keyed = entries.map(({ entry, address }, position) => {
+    // A new run begins: its lanes are others, though they may have the same address.
+    if (entry.message.role === 'user') firstOfFork.clear()
+    const key = lanesOf(address).flatMap(({ fork, lane }) => {
+      const first = firstOfFork.get(fork) ?? position
+      firstOfFork.set(fork, first)
       return [first, laneNumber(lane)]
     })
     return { entry, key: [...key, position] }
@@ -150,40 +192,4 @@ function compareKeys(one: readonly number[], other: readonly number[]): number {
     if (difference !== 0) return difference
   }
   return 0
-}
-
-/** The tool by which models hand over to another agent. */
-export const transferToolName = 'transfer_to_agent'
-
-/**
- * Own words stay. What other agents said and did becomes context, in the words of a user, under the same ids; what they
- * thought is left out, and so are their transfers.
- */
-export const rewriteHistory: HistoryRewriter = (entries) => {
-  const calls = new Map<string, ToolCall>()
-  return entries.flatMap(({ message, agent, isOwn }) => {
-    if (isOwn || agent === undefined) return [message]
-    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) calls.set(call.id, call)
-    const told = tell(message, agent, calls)
-    return told === '' ? [] : [{ id: message.id, role: 'user', content: `For context: ${told}` }]
-  })
-}
-
-function tell(message: Message, agent: string, calls: ReadonlyMap<string, ToolCall>): string {
-  if (message.role === 'assistant') {
-    const said =
-      message.content === undefined || message.content === '' ? [] : [`[${agent}] said: ${message.content}`]
-    const called = (message.toolCalls ?? [])
-      .filter(({ function: { name } }) => name !== transferToolName)
-      .map(
-        ({ function: { name, arguments: args } }) =>
-          `[${agent}] called tool \`${name}\` with arguments: ${args}`,
-      )
-    return [...said, ...called].join('\n')
-  }
-  if (message.role === 'developer') return `[${agent}] ${message.content}`
-  if (message.role !== 'tool') return ''
-  const name = calls.get(message.toolCallId)?.function.name ?? 'unknown'
-  if (name === transferToolName) return ''
-  return `[${agent}] tool \`${name}\` returned: ${contentToText(message.content)}`
 }

@@ -100,7 +100,7 @@ export class NumberedInterrupts implements InterruptScope {
   }
 
   #openInterrupts(): Map<string, OpenInterrupt> {
-    return (this.#open ??= new Map())
+    return (this.#open ??= new Map<string, OpenInterrupt>())
   }
 }
 

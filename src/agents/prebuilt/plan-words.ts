@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { RunContext } from '../contract.js'
 import { pathFrom } from '../run/address.js'
-import { addressOf, markIn, markOfRun } from '../history/message-metadata.js'
+import { addressIn, originMarkOf, originPrefix } from '../history/origin.js'
 import { rewriteHistory } from '../history/history.js'
 import type { PlanStep } from './plan.js'
 
@@ -26,10 +26,10 @@ export function lastWordsAt(ctx: RunContext, address: string): string {
 }
 
 function saidAt({ resume }: RunContext, address: string): (message: Message) => boolean {
-  const marksNow = markOfRun(resume.originRunId)
+  const marksNow = originPrefix(resume.originRunId)
   return (message) => {
-    const mark = markIn(message)
-    return mark?.startsWith(marksNow) === true && pathFrom(address, addressOf(mark)) !== undefined
+    const mark = originMarkOf(message)
+    return mark?.startsWith(marksNow) === true && pathFrom(address, addressIn(mark)) !== undefined
   }
 }
 

@@ -1,14 +1,13 @@
 import { aggregateTokenUsage, type Message, type TokenUsage } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import { createRunStream, type AgUiEvent, type RunStream } from '../../protocol/index.js'
+import { createRunStream, type RunStream } from '../../protocol/index.js'
 import type { Agent, SafePoint } from '../contract.js'
 import { parseCheckpoint, type Checkpoint } from '../interrupts/checkpoint.js'
 import type { RunScope } from './context.js'
-import { createLedger, type Ledger } from './ledger.js'
-import { createOutbox, type Outbox } from './run-output.js'
+import { RunOutput } from './run-output.js'
 import type { NormalInput } from './run-request.js'
-import type { Outcome, RunOptions } from './run.js'
-import { createSharedState, type SharedState } from './shared-state.js'
+import type { Outcome, RunOptions, RunSink } from './run.js'
+import { SharedState } from './shared-state.js'
 import { openTrace, type RunTrace } from './tracing.js'
 
 type Defaulted = 'newId' | 'clock' | 'onProblem' | 'graceMs'
@@ -20,7 +19,7 @@ export type SettledOptions = Required<Pick<RunOptions, Defaulted>> & {
   readonly [Name in Optional]: RunOptions[Name] | undefined
 }
 
-export interface DriveOptions {
+export interface ExecuteOptions {
   readonly agent: Agent
   readonly input: NormalInput
   readonly options: SettledOptions
@@ -29,55 +28,35 @@ export interface DriveOptions {
   readonly shouldStop: (at: SafePoint) => boolean
 }
 
-/** Where the events of a run go. */
-export interface RunSink {
-  /** Takes an event. Gives a promise when the run has to wait before it goes on. Must not throw or reject. */
-  readonly send: (event: AgUiEvent) => Promise<void> | undefined
-  /**
-   * Takes the last event, with what became of the run. Called once, when nothing of the run is at work any more: what
-   * is saved here is safe before anybody learns of the end. Must not throw or reject.
-   */
-  readonly end: (event: AgUiEvent, outcome: Outcome) => Promise<void> | undefined
-}
-
 /** A run whose stream has begun. */
-export interface ActiveRun extends DriveOptions {
+export interface ActiveRun extends ExecuteOptions {
   readonly stream: RunStream
-  readonly ledger: Ledger
+  readonly output: RunOutput
   readonly usage: TokenUsage[]
   /** The conversation it starts with. */
   readonly messages: readonly Message[]
   readonly state: SharedState
   readonly checkpoint: Checkpoint | undefined
-  /** Why nothing can be done: RUN_STARTED comes before any complaint. */
+  /** Why it cannot run. Reported after RUN_STARTED. */
   readonly problem: Error | undefined
   /** What its agents share. Set when they start. */
   scope: RunScope | undefined
-  /** Whether it answers the questions of a checkpoint. */
+  /** Whether it answers interrupts of a checkpoint. */
   isAnswering: boolean
-  readonly outbox: Outbox
   readonly trace: RunTrace
 }
 
-/** What every outcome has. */
-export function soFar({ stream, usage }: ActiveRun): Pick<Outcome, 'messages' | 'state' | 'usage'> {
-  const { messages, state } = stream.fold
-  return { messages, state, usage: aggregateTokenUsage(usage) }
-}
-
-/** Loads what was saved and starts the stream. */
-export async function openRun(given: DriveOptions): Promise<ActiveRun> {
-  const { agent, input, options, signal, sink, shouldStop } = given
-  // First, while what the caller is doing is still known everywhere.
+/** Loads the checkpoint and begins the stream. */
+export async function beginRun(request: ExecuteOptions): Promise<ActiveRun> {
+  const { agent, input, options, signal, sink, shouldStop } = request
+  // First, while the caller's trace is still the active one.
   const trace = openTrace(options.trace)
-  const saved = await loadCheckpoint(given)
+  const saved = await loadCheckpoint(request)
   const [checkpoint, problem] = saved instanceof Error ? [undefined, saved] : [saved, undefined]
-  const messages = messagesOf(input, checkpoint)
+  const messages = startMessages(input, checkpoint)
   const initial = input.state ?? checkpoint?.state ?? {}
-  const state = createSharedState(initial)
-  const usage: TokenUsage[] = []
-  const outbox = createOutbox(sink)
-  const ledger = createLedger()
+  const state = new SharedState(initial)
+  const output = new RunOutput(sink)
   const { threadId, runId, parentRunId } = input
   const stream = createRunStream({
     threadId,
@@ -85,10 +64,7 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     parentRunId,
     messages,
     state: initial,
-    emit: (event) => {
-      ledger.see(event)
-      outbox.put(event)
-    },
+    emit: output.write,
     readState: () => state.current,
     onProblem: options.onProblem,
     newId: options.newId,
@@ -101,20 +77,25 @@ export async function openRun(given: DriveOptions): Promise<ActiveRun> {
     sink,
     shouldStop,
     stream,
-    ledger,
-    usage,
+    output,
+    usage: [],
     messages,
     state,
     checkpoint,
     problem,
-    outbox,
     trace,
     scope: undefined,
     isAnswering: false,
   }
 }
 
-async function loadCheckpoint({ input, options }: DriveOptions): Promise<Checkpoint | undefined | Error> {
+/** What every outcome has. */
+export function totalsOf({ stream, usage }: ActiveRun): Pick<Outcome, 'messages' | 'state' | 'usage'> {
+  const { messages, state } = stream.fold
+  return { messages, state, usage: aggregateTokenUsage(usage) }
+}
+
+async function loadCheckpoint({ input, options }: ExecuteOptions): Promise<Checkpoint | undefined | Error> {
   try {
     const saved = options.checkpoint ?? (await options.checkpoints?.load(input.threadId))
     return saved === undefined || saved === null ? undefined : parseCheckpoint(saved)
@@ -124,13 +105,14 @@ async function loadCheckpoint({ input, options }: DriveOptions): Promise<Checkpo
 }
 
 /**
- * The client's messages, or those that were saved. Some clients put the answer to a question into the history as the
- * result of the call that asked. The tool has still to run, so only a result that was saved here counts.
+ * The client's messages, or the saved ones. Some clients add the answer to an interrupt as the result of its tool call.
+ * The tool has still to run, so only a result in the checkpoint counts.
  */
-function messagesOf({ messages }: NormalInput, checkpoint: Checkpoint | undefined): readonly Message[] {
+function startMessages({ messages }: NormalInput, checkpoint: Checkpoint | undefined): readonly Message[] {
   if (!checkpoint || checkpoint.openInterrupts.length === 0) return messages ?? checkpoint?.messages ?? []
   if (!messages || messages.length === 0) return checkpoint.messages
-  const waiting = new Set(checkpoint.openInterrupts.map(({ interrupt }) => interrupt.toolCallId))
-  for (const message of checkpoint.messages) if (message.role === 'tool') waiting.delete(message.toolCallId)
-  return messages.filter((message) => message.role !== 'tool' || !waiting.has(message.toolCallId))
+  const interrupted = new Set(checkpoint.openInterrupts.map(({ interrupt }) => interrupt.toolCallId))
+  for (const message of checkpoint.messages)
+    if (message.role === 'tool') interrupted.delete(message.toolCallId)
+  return messages.filter((message) => message.role !== 'tool' || !interrupted.has(message.toolCallId))
 }

@@ -1,11 +1,16 @@
 /**
- * Where agents stand in the tree of a run: their names, and what tells them apart, as a path. Names are escaped, so a
- * part with a colon is never one.
+ * Addresses of agents and tool calls in the tree of a run: names, and what makes them unique, as a path. Names are
+ * escaped, so a part with a colon is never a name.
  */
 const callPrefix = 'call:'
 const lanePrefix = 'lane:'
 
-export interface Step {
+/** The address of the run's own agent. */
+export function rootAddress({ name }: { readonly name: string }): string {
+  return encodeURIComponent(name)
+}
+
+export interface ChildPosition {
   readonly segment: string | readonly string[]
   readonly name: string
   readonly isCall: boolean
@@ -13,42 +18,42 @@ export interface Step {
 }
 
 /** The address of a child. */
-export function addressBelow(parent: string, { segment, name, isCall, isLane }: Step): string {
+export function addressBelow(parent: string, { segment, name, isCall, isLane }: ChildPosition): string {
   const [first = '', ...more] = [segment].flat().map((part) => encodeURIComponent(part))
   const prefix = isCall ? callPrefix : isLane ? lanePrefix : ''
   return [parent, `${prefix}${first}`, ...more, encodeURIComponent(name)].join('/')
 }
 
-/** Where a tool call stands. Agents it runs stand below it. */
+/** The address of a tool call. Agents that it runs stand below it. */
 export function addressOfCall(parent: string, segment: string): string {
   return `${parent}/${callPrefix}${encodeURIComponent(segment)}`
 }
 
-/** The name of the agent that stands there. */
+/** The name of the agent at an address. */
 export function nameAt(address: string): string {
   return decodeURIComponent(address.slice(address.lastIndexOf('/') + 1))
 }
 
-/** The rest of an address below another: empty when they are one. Undefined when it is not below. */
+/** The path from one address down to another: empty when they are the same, undefined when it is not below. */
 export function pathFrom(above: string, address: string): readonly string[] | undefined {
   if (address === above) return []
   return address.startsWith(`${above}/`) ? address.slice(above.length + 1).split('/') : undefined
 }
 
-/** Whether the path leads through a tool call: then what is said there is not part of the conversation. */
+/** Whether a path leads through a tool call: then messages there are not part of the conversation. */
 export function isBehindCall(path: readonly string[]): boolean {
   return path.some((part) => part.startsWith(callPrefix))
 }
 
-export interface LanePlace {
-  /** Where its lanes part. */
+export interface ParallelLane {
+  /** The address of the agent that runs the lanes. */
   readonly fork: string
   readonly lane: string
 }
 
-/** The lanes on the way down, outermost first. */
-export function lanesOf(address: string): LanePlace[] {
-  const lanes: LanePlace[] = []
+/** The parallel lanes on the way down to an address, outermost first. */
+export function lanesOf(address: string): ParallelLane[] {
+  const lanes: ParallelLane[] = []
   for (let start = address.indexOf(`/${lanePrefix}`); start !== -1;) {
     const end = address.indexOf('/', start + 1)
     lanes.push({

@@ -1,10 +1,10 @@
 import type { Context, Message, Tool as ToolInfo } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
-import type { Agent, Identity, RunContext, RunServices, TransferTarget, InterruptScope } from '../contract.js'
+import type { Identity, InterruptScope, RunContext, RunServices, TransferTarget } from '../contract.js'
+import { readHistory, type HistoryReader } from '../history/history.js'
 import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
-import { delegate } from './delegate.js'
-import { readHistory, type HistoryScope } from '../history/history.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
+import { delegate } from './delegate.js'
 import type { SharedState } from './shared-state.js'
 
 /** What all contexts of one run share. */
@@ -17,61 +17,53 @@ export interface RunScope {
   readonly values: Map<string, unknown>
   readonly state: SharedState
   readonly resumption: Resumption
-  /** The conversation as it is now, with all that agents of this run have said. */
-  readonly held: () => readonly Message[]
-  /** The conversation as the client has it, for those behind a tool call, who hear only each other. */
-  readonly shown?: () => readonly Message[]
-  /** Where the agents at work stand, by address. */
+  /** The conversation as it is now, with all messages of this run. Behind a tool call: the messages there. */
+  readonly messages: () => readonly Message[]
+  /** The conversation as the client has it, for agents behind a tool call. */
+  readonly clientMessages?: () => readonly Message[]
+  /** The frames of the agents at work, by address. */
   readonly frames: Map<string, () => unknown>
   readonly services: RunServices
 }
 
-/** Where an agent stands in a run. */
-export interface Place {
-  readonly name: string
-  readonly address: string
+/** An agent's position in a run, and what it starts with there. */
+export interface AgentPosition extends HistoryReader {
   readonly messages: readonly Message[]
-  readonly scope: HistoryScope
-  readonly originRunId: string
   readonly transferTargets: readonly TransferTarget[]
   readonly clientTools: readonly ToolInfo[]
   readonly signal: AbortSignal
-  readonly subagentRunId: string | undefined
   readonly trace: TraceContext
 }
 
-/** A context and what the run needs to know of it. */
-export interface AgentPlace {
+/** A context and the interrupts raised through it. */
+export interface AgentContext {
   readonly ctx: RunContext
-  readonly asker: InterruptScope
+  readonly interrupts: InterruptScope
 }
 
-export function createPlace(scope: RunScope, place: Place): AgentPlace {
-  const { address, subagentRunId } = place
+export function createContext(scope: RunScope, position: AgentPosition): AgentContext {
+  const { address, subagentRunId } = position
   const { resumption } = scope
   const tag = subagentRunId === undefined ? {} : { subagentRunId }
-  const asker = new NumberedInterrupts({
-    address,
-    resumption,
-    defaults: { reason: 'input_required', ...tag },
-  })
+  const defaults = { reason: 'input_required', ...tag }
+  const interrupts = new NumberedInterrupts({ address, resumption, defaults })
   const members: Omit<RunContext, 'state'> & { readonly [shared]: SharedState } = {
     [shared]: scope.state,
     app: scope.identity.app,
     user: scope.identity.user,
     threadId: scope.threadId,
     runId: scope.runId,
-    signal: place.signal,
-    messages: place.messages,
-    history: (rewrite) => readHistory(scope.held(), place, rewrite),
+    signal: position.signal,
+    messages: position.messages,
+    history: (rewrite) => readHistory(scope.messages(), position, rewrite),
     values: scope.values,
     setState: (next) => scope.state.set(next),
-    interrupt: asker.interrupt,
-    resumed: asker.resumed,
-    delegate: (agent, options) => delegate({ scope, place, agent, options }, createPlace),
-    transferTargets: place.transferTargets,
-    client: { tools: place.clientTools, context: scope.context, forwardedProps: scope.forwardedProps },
-    span: { address, subagentRunId, trace: place.trace },
+    interrupt: interrupts.interrupt,
+    resumed: interrupts.resumed,
+    delegate: (agent, options) => delegate({ scope, position, agent, options }, createContext),
+    transferTargets: position.transferTargets,
+    client: { tools: position.clientTools, context: scope.context, forwardedProps: scope.forwardedProps },
+    span: { address, subagentRunId, trace: position.trace },
     resume: {
       originRunId: resumption.originRunId,
       answers: resumption.answers,
@@ -85,31 +77,26 @@ export function createPlace(scope: RunScope, place: Place): AgentPlace {
         else scope.frames.delete(address)
       },
       openInterruptsAt: (at = address) => openInterruptsAt(resumption, at),
-      interruptScope: (at, defaults) =>
-        new NumberedInterrupts({ address: at, resumption, defaults: { ...defaults, ...tag } }),
+      interruptScope: (at, more) =>
+        new NumberedInterrupts({ address: at, resumption, defaults: { ...more, ...tag } }),
     },
     services: scope.services,
   }
   const ctx = Object.defineProperty(members, 'state', liveState) as typeof members & {
     readonly state: unknown
   }
-  return { ctx, asker }
+  return { ctx, interrupts }
 }
 
 const shared = Symbol('shared-state')
 
 /**
- * The state as it is now, also when it is asked for through a context that inherits. One accessor for all contexts: with
- * one in each literal, every context would be an object of its own shape, which is slow and takes much room.
+ * Reads the state as it is now, also through a context that inherits from another. One accessor for all contexts: one in
+ * each literal would give every context an object shape of its own, which is slow and takes memory.
  */
 const liveState: PropertyDescriptor & ThisType<{ readonly [shared]: SharedState }> = {
   get() {
     return this[shared].current
   },
   enumerable: true,
-}
-
-/** Where the root of a run stands. */
-export function rootAddress({ name }: Pick<Agent, 'name'>): string {
-  return encodeURIComponent(name)
 }

@@ -1,135 +1,163 @@
+import type { Message } from '@ag-ui/core'
 import { toWireError } from '../../core/errors.js'
+import { stableHash } from '../../core/hash.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from '../contract.js'
-import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
-import type { AgentPlace, Place, RunScope } from './context.js'
-import { isOver } from './control.js'
-import { addressBelow, nameAt } from './address.js'
-import { type CallRecord, createCallRecord } from '../history/call-record.js'
-import { markEvents } from '../history/message-metadata.js'
+import { CallRecord } from '../history/call-record.js'
 import { readHistory, type HistoryScope } from '../history/history.js'
+import { addOrigin } from '../history/origin.js'
+import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt } from '../interrupts/resume.js'
+import { addressBelow, nameAt } from './address.js'
+import type { AgentContext, AgentPosition, RunScope } from './context.js'
+import { isOver } from './control.js'
 import { agentSpan } from './tracing.js'
-import type { Message, ToolCall } from '@ag-ui/core'
-import { stableHash } from '../../core/hash.js'
 
 export interface Delegation {
   readonly scope: RunScope
-  /** Of the agent that delegates. */
-  readonly place: Place
+  /** The position of the agent that delegates. */
+  readonly position: AgentPosition
   readonly agent: Agent
   readonly options: DelegateOptions
 }
 
-type CreatePlace = (scope: RunScope, place: Place) => AgentPlace
+type CreateContext = (scope: RunScope, position: AgentPosition) => AgentContext
 
 /** Runs an agent below another. */
-export async function* delegate(
+export function delegate(
   delegation: Delegation,
-  createPlace: CreatePlace,
+  createContext: CreateContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  const { scope: around, place, agent, options } = delegation
+  const { scope, position, agent, options } = delegation
   const { segment, toolCallId, isLane = false, isSelf = false } = options
   const isCall = toolCallId !== undefined
-  const address = addressBelow(place.address, { segment, name: agent.name, isCall, isLane })
-  const waiting = openInterruptsAt(around.resumption, address)
-  if (waiting) return { type: 'interrupted', ...waiting }
-  const over = takeEnd(around, address)
-  if (over) return over
-  const record = isCall ? openRecord(around, address) : undefined
-  const scope = record && options.messages ? scopeBehind(around, record) : around
-  const below = placeBelow({ ...delegation, scope }, address)
-  if (isSelf) return yield* runInPlace(agent, createPlace(scope, below), scope)
-  const mark = isCall ? undefined : markEvents({ runId: scope.resumption.originRunId, address })
-  return yield* inSpan({ ...delegation, scope }, { below, record }, (child) => {
-    const source = runInPlace(agent, createPlace(scope, child), scope)
-    return withTag(source, below.subagentRunId ?? '', { mark, record })
-  })
+  const address = addressBelow(position.address, { segment, name: agent.name, isCall, isLane })
+  if (!isSelf) return runInSpan(delegation, address, createContext)
+  const control = savedControl(scope, address)
+  if (control) return returning(control)
+  return runAgent(agent, createContext(scope, childPosition(delegation, address)), scope)
 }
 
-/** Those behind a call hear what was given to them and each other. */
-function scopeBehind(around: RunScope, record: CallRecord): RunScope {
-  return { ...around, held: () => record.messages, shown: around.shown ?? around.held }
-}
-
-function placeBelow({ scope, place, agent, options }: Delegation, address: string): Place {
-  const { toolCallId, isSelf = false, messages, signal = place.signal, trace = place.trace } = options
-  const subagentRunId = isSelf ? place.subagentRunId : spanId(scope, address)
-  const heard: HistoryScope = messages ? { address, subagentRunId, given: messages } : place.scope
-  const { originRunId } = scope.resumption
-  const viewer = { name: agent.name, address, subagentRunId, scope: heard, originRunId }
-  return {
-    ...viewer,
-    messages: readHistory(scope.held(), viewer),
-    transferTargets: options.transferTargets ?? [],
-    clientTools: toolCallId === undefined ? place.clientTools : [],
-    signal,
-    trace,
-  }
-}
-
-interface Child {
-  readonly below: Place
-  /** Of what is said there, when it works on a tool call. */
-  readonly record: CallRecord | undefined
-}
-
-async function* inSpan(
-  { scope: { frames }, place, agent, options: { toolCallId } }: Delegation,
-  { below, record }: Child,
-  start: (child: Place) => AsyncGenerator<AgentEvent, Control>,
+/** Runs an agent in a subagent span of its own, and marks its events as its own. */
+async function* runInSpan(
+  delegation: Delegation,
+  address: string,
+  createContext: CreateContext,
 ): AsyncGenerator<AgentEvent, Control> {
-  const { address, subagentRunId = '', signal } = below
+  const { scope: around, position, agent, options } = delegation
+  const { toolCallId } = options
+  const saved = savedControl(around, address)
+  if (saved) return saved
+  const record = toolCallId === undefined ? undefined : openRecord(around, address)
+  const scope = record && options.messages ? scopeBehind(around, record) : around
+  const child = childPosition({ ...delegation, scope }, address)
+  const { subagentRunId = '', signal } = child
+  const mark = record ? undefined : addOrigin({ runId: scope.resumption.originRunId, address })
   yield {
     type: 'SUBAGENT_STARTED',
     subagentRunId,
     name: agent.name,
     description: agent.description,
-    ...(place.subagentRunId === undefined ? {} : { parentSubagentRunId: place.subagentRunId }),
+    ...(position.subagentRunId === undefined ? {} : { parentSubagentRunId: position.subagentRunId }),
     ...(toolCallId === undefined ? {} : { parentToolCallId: toolCallId }),
   }
-  const span = agentSpan(agent.name, { parent: below.trace, signal })
+  const span = agentSpan(agent.name, { parent: child.trace, signal })
+  const source = runAgent(agent, createContext(scope, { ...child, trace: span.context }), scope)
   try {
-    const control = answered(yield* start({ ...below, trace: span.context }), record)
+    let step = await source.next()
+    for (; step.done !== true; step = await source.next()) {
+      const event = mark ? mark(step.value) : step.value
+      // Children of the child have tagged their events already.
+      const isTagged = 'subagentRunId' in event || event.type === 'MESSAGES_SNAPSHOT'
+      const tagged = isTagged ? event : { ...event, subagentRunId }
+      record?.add(tagged)
+      yield tagged
+    }
+    const control = record ? toCallControl(step.value, record) : step.value
     if (control.type === 'interrupted') span.interrupt()
     else if (control.type !== 'cancelled') span.end()
-    if (isOver(control)) frames.set(endKey(address), () => control)
-    yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspension(control) }
-    // Of a call the result has still a way to go: the end is kept until the one who called is over.
-    if (!record) frames.delete(endKey(address))
+    if (isOver(control)) scope.frames.set(endKey(address), () => control)
+    yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspendedOutcome(control) }
+    // The result of a call has not arrived yet: its end is kept until the caller is over.
+    if (!record) scope.frames.delete(endKey(address))
     return control
   } catch (error) {
     span.fail(error)
     yield { type: 'SUBAGENT_ERROR', subagentRunId, ...toWireError(error) }
     throw error
   } finally {
+    await source.return({ type: 'cancelled' })
     span.stop()
   }
 }
 
-/** An agent that works on a tool call has one thing to give: its result, or else what it said last. */
-function answered(control: Control, record: CallRecord | undefined): Control {
-  if (!record || !isOver(control) || control.type === 'exit') return control
-  const result = control.type === 'done' ? control.result : undefined
-  return { type: 'done', result: result ?? record.lastWords() }
+/**
+ * The control of an agent that is not run: its interrupts are still unanswered, or it was over when the run was stopped
+ * and its caller did not learn of it.
+ */
+function savedControl({ resumption }: RunScope, address: string): Control | undefined {
+  const open = openInterruptsAt(resumption, address)
+  if (open) return { type: 'interrupted', ...open }
+  const end = resumption.frames.get(endKey(address)) as Control | undefined
+  resumption.frames.delete(endKey(address))
+  return end
 }
 
-function suspension(control: Control) {
+// eslint-disable-next-line require-yield
+async function* returning(control: Control): AsyncGenerator<AgentEvent, Control> {
+  return await Promise.resolve(control)
+}
+
+/** Agents behind a call see the messages given to them and each other's. */
+function scopeBehind(around: RunScope, record: CallRecord): RunScope {
+  const clientMessages = around.clientMessages ?? around.messages
+  return { ...around, messages: () => record.messages, clientMessages }
+}
+
+function childPosition({ scope, position, agent, options }: Delegation, address: string): AgentPosition {
+  const { toolCallId, isSelf = false, messages, signal = position.signal, trace = position.trace } = options
+  const subagentRunId = isSelf ? position.subagentRunId : spanId(scope, address)
+  const visible: HistoryScope = messages ? { address, subagentRunId, messages } : position.scope
+  const { originRunId } = scope.resumption
+  const reader = { name: agent.name, address, subagentRunId, scope: visible, originRunId }
+  return {
+    ...reader,
+    messages: readHistory(scope.messages(), reader),
+    transferTargets: options.transferTargets ?? [],
+    clientTools: toolCallId === undefined ? position.clientTools : [],
+    signal,
+    trace,
+  }
+}
+
+/** The same in the run that resumes this one, so that clients see the span go on. */
+function spanId({ resumption }: RunScope, address: string): string {
+  return `sub-${stableHash(`${resumption.originRunId}\n${address}`)}`
+}
+
+/** An agent that works on a tool call returns one thing: its result, or else its last text. */
+function toCallControl(control: Control, record: CallRecord): Control {
+  if (!isOver(control) || control.type === 'exit') return control
+  const result = control.type === 'done' ? control.result : undefined
+  return { type: 'done', result: result ?? record.lastText() }
+}
+
+function suspendedOutcome(control: Control) {
   if (control.type !== 'interrupted') return {}
   const interruptIds = control.openInterrupts.map(({ interrupt }) => interrupt.id)
   return { outcome: { type: 'suspended' as const, interruptIds } }
 }
 
-/** Runs an agent in its place. Its questions are its control, however they came up. */
-function runInPlace(
+/** Runs an agent in its context. Its interrupts become its control, however they were raised. */
+function runAgent(
   agent: Agent,
-  { ctx, asker }: AgentPlace,
+  { ctx, interrupts }: AgentContext,
   scope: RunScope,
 ): AsyncGenerator<AgentEvent, Control> {
   let source: AsyncGenerator<AgentEvent, Control> | undefined
   const end = (how: WorkEnd<Control>): IteratorReturnResult<Control> => {
-    const value = controlOf(asker, how)
-    if (isOver(value)) forget(scope, ctx.span.address)
+    const value = controlOf(interrupts, how)
+    if (isOver(value)) deleteFrames(scope, ctx.span.address)
     return { done: true, value }
   }
   // Not a generator around the agent's: that would cost every event several turns of the microtask queue.
@@ -149,81 +177,40 @@ function runInPlace(
   }
 }
 
-interface Watch {
-  readonly mark: ((event: AgentEvent) => AgentEvent) | undefined
-  readonly record: CallRecord | undefined
-}
-
-/** Marks what a child writes as its own. Its children have marked theirs already. */
-async function* withTag<R>(
-  source: AsyncGenerator<AgentEvent, R>,
-  subagentRunId: string,
-  { mark, record }: Watch,
-): AsyncGenerator<AgentEvent, R> {
-  try {
-    for (;;) {
-      const step = await source.next()
-      if (step.done === true) return step.value
-      const event = mark ? mark(step.value) : step.value
-      const isTagged = 'subagentRunId' in event || event.type === 'MESSAGES_SNAPSHOT'
-      const tagged = isTagged ? event : { ...event, subagentRunId }
-      record?.see(tagged)
-      yield tagged
-    }
-  } finally {
-    await source.return(undefined as R)
-  }
-}
-
-/** The span of an agent: the same in the run that resumes this one, so that a client can tell that it goes on. */
-export function spanId({ resumption }: RunScope, address: string): string {
-  return `sub-${stableHash(`${resumption.originRunId}\n${address}`)}`
-}
-
-/** Where it is kept how an agent ended, until the one that runs it has taken note. */
-export function endKey(address: string): string {
+/** The key of an agent's control, kept until its caller has taken note. */
+function endKey(address: string): string {
   return `${address}/end`
 }
 
-/** Where the words of an agent are kept that works on a tool call, until it has answered. */
-function wordsKey(address: string): string {
+/** The key of the messages behind a tool call, kept until it has its result. */
+function recordKey(address: string): string {
   return `${address}/words`
 }
 
-/** How an agent ended that is over already. The run was stopped before the one that runs it could take note. */
-export function takeEnd({ resumption: { frames } }: RunScope, address: string): Control | undefined {
-  const end = frames.get(endKey(address)) as Control | undefined
-  frames.delete(endKey(address))
-  return end
-}
-
-/** Begins to write down what is said behind a call, or goes on with it. */
-export function openRecord(scope: RunScope, address: string): CallRecord {
-  const { frames, resumption } = scope
-  const kept = (resumption.frames.get(wordsKey(address)) ?? []) as readonly Message[]
-  const before = withoutLost(kept, (scope.shown ?? scope.held)())
-  resumption.frames.delete(wordsKey(address))
-  // Their ids are taken: the conversation of the run, which says so of all others, may not have them.
-  for (const { id } of before.flatMap(callsIn)) scope.services.callId(id)
-  const record = createCallRecord({ name: nameAt(address), subagentRunId: spanId(scope, address), before })
-  frames.set(wordsKey(address), () => record.close())
+/** Begins the record of the messages behind a call, or continues the saved one. */
+function openRecord(scope: RunScope, address: string): CallRecord {
+  const { frames, resumption, services } = scope
+  const saved = (resumption.frames.get(recordKey(address)) ?? []) as readonly Message[]
+  const before = withoutLostResults(saved, (scope.clientMessages ?? scope.messages)())
+  resumption.frames.delete(recordKey(address))
+  // Reserves the ids of its calls: the run's own conversation may not have them.
+  for (const message of before)
+    if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) services.callId(id)
+  const record = new CallRecord({ name: nameAt(address), subagentRunId: spanId(scope, address), before })
+  frames.set(recordKey(address), () => record.close())
   return record
 }
 
-/** Without results that did not get to the client: the run was stopped while they were on their way. */
-function withoutLost(kept: readonly Message[], shown: readonly Message[]): readonly Message[] {
+/** Removes results that did not reach the client before the run was stopped. */
+function withoutLostResults(saved: readonly Message[], shown: readonly Message[]): readonly Message[] {
   const arrived = new Set(shown.map(({ id }) => id))
-  // Of agents that are not shown, nothing arrives anywhere.
-  if (!kept.some(({ id }) => arrived.has(id))) return kept
-  return kept.filter(({ id, role }) => role !== 'tool' || arrived.has(id))
+  // Of agents that are not shown, no message arrives anywhere.
+  if (!saved.some(({ id }) => arrived.has(id))) return saved
+  return saved.filter(({ id, role }) => role !== 'tool' || arrived.has(id))
 }
 
-function callsIn(message: Message): readonly ToolCall[] {
-  return message.role === 'assistant' ? (message.toolCalls ?? []) : []
-}
-
-/** Nobody goes on at an agent that is over, nor below it. */
-export function forget({ frames, resumption }: RunScope, address: string): void {
+/** Deletes the frames of an agent that is over, and those below it. */
+function deleteFrames({ frames, resumption }: RunScope, address: string): void {
   for (const map of [frames, resumption.frames])
     for (const key of map.keys()) if (key === address || key.startsWith(`${address}/`)) map.delete(key)
 }

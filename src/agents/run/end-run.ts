@@ -1,35 +1,89 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { cancelledMark } from '../../protocol/index.js'
-import { soFar, type ActiveRun } from './active-run.js'
 import type { Control, Frames, Suspension } from '../contract.js'
 import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint } from '../interrupts/checkpoint.js'
+import { totalsOf, type ActiveRun } from './active-run.js'
 import type { RunScope } from './context.js'
 import type { Outcome } from './run.js'
 
-/** Saved first, announced then: a question that a client has seen can always be answered. */
-export async function pause(
+/** Saves the open interrupts, then shows them: an interrupt that a client has seen can always be answered. */
+export async function suspend(
   run: ActiveRun,
   scope: RunScope,
   { openInterrupts, frames }: Suspension,
 ): Promise<Outcome> {
   const { answers } = scope.resumption
-  // What is asked again, by a runtime that has not taken note of the answer, can be answered again.
+  // An interrupt that a runtime raises again, without noting the answer, can be answered again.
   const open = new Set(openInterrupts.map(({ interrupt }) => interrupt.id))
   const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()].filter((id) => !open.has(id))
-  const checkpoint = standstill(run, scope, {
+  const checkpoint = createCheckpoint(run, scope, {
     openInterrupts,
     frames: { ...framesOf(scope), ...frames },
     answered,
   })
-  await run.options.checkpoints?.save(run.input.threadId, checkpoint)
-  return ask(run, checkpoint)
+  await saveCheckpoint(run, checkpoint)
+  return finishInterrupted(run, checkpoint)
 }
 
-type Standing = Pick<Checkpoint, 'openInterrupts' | 'frames' | 'answered' | 'pendingToolCallIds'>
+/** Ends the run with the open interrupts of a checkpoint. */
+export function finishInterrupted(run: ActiveRun, checkpoint: Checkpoint): Outcome {
+  const interrupts = checkpoint.openInterrupts.map(({ interrupt }) => interrupt)
+  run.stream.finish({ type: 'interrupt', interrupts, usage: totalsOf(run).usage })
+  return { type: 'interrupted', interrupts, checkpoint, ...totalsOf(run) }
+}
 
-function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standing: Standing): Checkpoint {
-  const { openInterrupts, frames, answered, pendingToolCallIds } = standing
+/** Ends the run with success. */
+export async function complete(
+  run: ActiveRun,
+  control: Extract<Control, { type: 'done' | 'exit' | 'break' }>,
+): Promise<Outcome> {
+  const { stream, output } = run
+  const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
+  const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
+  const checkpoint = await saveProgress(run, pending)
+  stream.finish({ type: 'success', ...result, usage: totalsOf(run).usage })
+  const { messages } = stream.fold
+  return {
+    type: 'completed',
+    text: output.lastText(messages),
+    ...result,
+    pendingToolCalls: output.pendingCalls(messages, pending),
+    ...(checkpoint ? { checkpoint } : {}),
+    ...totalsOf(run),
+  }
+}
+
+/** Ends the run as cancelled. Messages that the user has seen stay in the conversation, marked as cut off. */
+export async function cancel(run: ActiveRun): Promise<Outcome> {
+  const { stream } = run
+  if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark, usage: totalsOf(run).usage })
+  return { type: 'cancelled', ...(await checkpointAfterStop(run, { isStopped: true })), ...totalsOf(run) }
+}
+
+/** Ends a run that threw: it was cancelled, stopped for a reason that has a code, or has failed. */
+export async function endAfterError(run: ActiveRun, error: unknown): Promise<Outcome> {
+  const { signal, stream } = run
+  const isStopped = signal.aborted && isAbortError(error, signal)
+  const cause: unknown = isStopped ? signal.reason : error
+  if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
+  if (!stream.ended) stream.fail(cause, { usage: totalsOf(run).usage })
+  return {
+    type: 'failed',
+    error: cause,
+    ...(await checkpointAfterStop(run, { isStopped })),
+    ...totalsOf(run),
+  }
+}
+
+type Progress = Pick<Checkpoint, 'openInterrupts' | 'frames' | 'answered' | 'pendingToolCallIds'>
+
+function createCheckpoint(
+  { agent, input, stream }: ActiveRun,
+  scope: RunScope,
+  progress: Progress,
+): Checkpoint {
+  const { openInterrupts, frames, answered, pendingToolCallIds } = progress
   return sealCheckpoint({
     version: 1,
     threadId: input.threadId,
@@ -45,124 +99,92 @@ function standstill({ agent, input, stream }: ActiveRun, scope: RunScope, standi
   })
 }
 
-/** Where the agents stand that are not done, those included whose turn has not come yet in this run. */
+async function saveCheckpoint({ input, options }: ActiveRun, checkpoint: Checkpoint): Promise<void> {
+  await options.checkpoints?.save(input.threadId, checkpoint)
+}
+
+/** The frames of the agents that are not over, also of those that this run has not reached yet. */
 function framesOf({ frames, resumption }: RunScope): Frames {
   const current = Array.from(frames, ([address, frame]) => [address, frame()] as const)
   return Object.fromEntries([...resumption.frames, ...current])
 }
 
-/** Ends the run with the questions of a checkpoint. */
-export function ask(run: ActiveRun, checkpoint: Checkpoint): Outcome {
-  const interrupts = checkpoint.openInterrupts.map(({ interrupt }) => interrupt)
-  run.stream.finish({ type: 'interrupt', interrupts, usage: soFar(run).usage })
-  return { type: 'interrupted', interrupts, checkpoint, ...soFar(run) }
-}
-
-export async function complete(
-  run: ActiveRun,
-  control: Extract<Control, { type: 'done' | 'exit' | 'break' }>,
-): Promise<Outcome> {
-  const { stream, ledger } = run
-  const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
-  const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
-  const checkpoint = await saveProgress(run, pending)
-  stream.finish({ type: 'success', ...result, usage: soFar(run).usage })
-  const { messages } = stream.fold
-  const pendingToolCalls = ledger.pendingCalls(messages, pending)
-  const text = ledger.text(messages)
-  const place = checkpoint ? { checkpoint } : {}
-  return { type: 'completed', text, ...result, pendingToolCalls, ...place, ...soFar(run) }
-}
-
-/** If the client has its turn, the agents go on where they are then, however deep in the tree. If not, it is the end. */
+/** Saves where the agents stand when the client has calls to execute, however deep in the tree. Else the run is over. */
 async function saveProgress(
   run: ActiveRun,
   pendingToolCallIds: readonly string[],
 ): Promise<Checkpoint | undefined> {
-  const { scope, checkpoint: before } = run
+  const { scope } = run
   const frames = scope && pendingToolCallIds.length > 0 ? framesOf(scope) : {}
   if (!scope || isEmpty(frames)) return saveEnd(run)
-  const answered = [...answeredBefore(before), ...scope.resumption.answers.keys()]
-  const standing = { openInterrupts: [], frames, answered, pendingToolCallIds }
-  const checkpoint = standstill(run, scope, standing)
-  await run.options.checkpoints?.save(run.input.threadId, checkpoint)
+  const answered = [...answeredIn(run.checkpoint), ...scope.resumption.answers.keys()]
+  const checkpoint = createCheckpoint(run, scope, {
+    openInterrupts: [],
+    frames,
+    answered,
+    pendingToolCallIds,
+  })
+  await saveCheckpoint(run, checkpoint)
   return checkpoint
 }
 
 /**
- * Nothing is left to answer. What was answered is kept, so that answering once more does nothing. Values are not: they
- * belong to a run and to those that resume it.
+ * Saves that nothing is left to answer. The ids of answered interrupts are kept, so that answering again does nothing.
+ * Values are not: they belong to a run and to those that resume it.
  */
-async function saveEnd({ input, options, stream, checkpoint }: ActiveRun): Promise<undefined> {
-  if (!checkpoint || !isWaiting(checkpoint)) return
+async function saveEnd(run: ActiveRun): Promise<undefined> {
+  const { stream, checkpoint } = run
+  if (!checkpoint || (checkpoint.openInterrupts.length === 0 && isEmpty(checkpoint.frames))) return
   const { messages, state } = stream.fold
-  const { pendingToolCallIds: _answered, ...rest } = checkpoint
-  const answered = answeredBefore(checkpoint)
-  const over = { ...rest, messages, state, values: {}, openInterrupts: [], frames: {}, answered }
-  await options.checkpoints?.save(input.threadId, over)
-}
-
-function isWaiting({ openInterrupts, frames }: Checkpoint): boolean {
-  return openInterrupts.length > 0 || !isEmpty(frames)
+  const { pendingToolCallIds: _executed, ...rest } = checkpoint
+  const answered = answeredIn(checkpoint)
+  await saveCheckpoint(run, {
+    ...rest,
+    ...{ messages, state, values: {}, openInterrupts: [], frames: {}, answered },
+  })
 }
 
 function isEmpty(frames: Frames): boolean {
   return Object.keys(frames).length === 0
 }
 
-function answeredBefore(checkpoint: Checkpoint | undefined): string[] {
+function answeredIn(checkpoint: Checkpoint | undefined): string[] {
   if (!checkpoint) return []
   return [...checkpoint.answered, ...checkpoint.openInterrupts.map(({ interrupt }) => interrupt.id)]
 }
 
-/** What the user has seen stays in the conversation, marked as cut off. */
-export async function cancel(run: ActiveRun): Promise<Outcome> {
-  const { stream } = run
-  if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark, usage: soFar(run).usage })
-  return { type: 'cancelled', ...(await keptProgress(run, { isStopped: true })), ...soFar(run) }
-}
-
-/** The end of a run that threw: it was cancelled, stopped for a reason that has a code, or has failed. */
-export async function breakOff(run: ActiveRun, error: unknown): Promise<Outcome> {
-  const { signal, stream } = run
-  const isStopped = signal.aborted && isAbortError(error, signal)
-  const cause: unknown = isStopped ? signal.reason : error
-  if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
-  if (!stream.ended) stream.fail(cause, { usage: soFar(run).usage })
-  return { type: 'failed', error: cause, ...(await keptProgress(run, { isStopped })), ...soFar(run) }
-}
-
 interface Stop {
-  /** Whether it was told to stop. If not, it has failed. */
+  /** False when the run has failed by itself. */
   readonly isStopped: boolean
 }
 
-/** Where a run can go on that came to no end of its own. */
-async function keptProgress(run: ActiveRun, stop: Stop): Promise<{ checkpoint?: Checkpoint }> {
-  const { input, options, checkpoint } = run
+/** The checkpoint of a run that was stopped or has failed, where it can be resumed. */
+async function checkpointAfterStop(run: ActiveRun, stop: Stop): Promise<{ checkpoint?: Checkpoint }> {
+  const { options, checkpoint } = run
   try {
-    const kept = progressOf(run, stop)
-    if (kept) await options.checkpoints?.save(input.threadId, kept)
-    return kept ? { checkpoint: kept } : {}
+    const reached = progressAfterStop(run, stop)
+    if (reached) await saveCheckpoint(run, reached)
+    return reached ? { checkpoint: reached } : {}
   } catch (error) {
-    options.onProblem(`what the run had done could not be saved: ${toWireError(error).code}`)
+    options.onProblem(`the progress of the run could not be saved: ${toWireError(error).code}`)
     return run.isAnswering && checkpoint ? { checkpoint } : {}
   }
 }
 
 /**
- * The questions that the run answered stay open, to be answered again, but for those whose call has its result: they are
- * done with. What was done since is kept with them. A run that was asked nothing can go on when it was stopped. When it
- * has failed, it starts afresh.
+ * Interrupts that the run answered stay open, to be answered again, except those whose call has its result. Their frames
+ * are kept with the progress since. A run without answers can be resumed when it was stopped; after a failure it starts
+ * afresh.
  */
-function progressOf(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined {
+function progressAfterStop(run: ActiveRun, { isStopped }: Stop): Checkpoint | undefined {
   const { scope, checkpoint, input, stream } = run
   if (!scope) return undefined
   const frames = framesOf(scope)
   if (checkpoint && input.resume.length > 0) {
-    const kept = { ...checkpoint, frames: { ...checkpoint.frames, ...frames } }
-    return standstill(run, scope, withoutSettled(kept, scope.resumption.answers, stream.fold.messages))
+    const reached = { ...checkpoint, frames: { ...checkpoint.frames, ...frames } }
+    const unsettled = withoutSettled(reached, scope.resumption.answers, stream.fold.messages)
+    return createCheckpoint(run, scope, unsettled)
   }
   if (!isStopped || isEmpty(frames)) return undefined
-  return standstill(run, scope, { openInterrupts: [], frames, answered: checkpoint?.answered ?? [] })
+  return createCheckpoint(run, scope, { openInterrupts: [], frames, answered: checkpoint?.answered ?? [] })
 }

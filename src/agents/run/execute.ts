@@ -1,146 +1,74 @@
+import type { Message } from '@ag-ui/core'
 import { consume } from '../../core/consume.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import type { IdSource } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import { openRun, type ActiveRun, type DriveOptions } from './active-run.js'
-import type { Agent, Control, Identity, RunContext } from '../contract.js'
-import { createCallIds } from './call-ids.js'
-import type { Checkpoint } from '../interrupts/checkpoint.js'
+import type { Control, Identity, RunContext } from '../contract.js'
 import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
-import { createPlace, rootAddress, type AgentPlace, type RunScope } from './context.js'
-import { ask, breakOff, cancel, complete, pause } from './end-run.js'
-import { planResume } from '../interrupts/resume.js'
-import type { Resumption } from '../interrupts/resume.js'
+import { planResume, type ResumePlan } from '../interrupts/resume.js'
+import { beginRun, type ActiveRun, type ExecuteOptions } from './active-run.js'
+import { rootAddress } from './address.js'
+import { createContext, type AgentContext, type RunScope } from './context.js'
+import { checkControl } from './control.js'
+import { cancel, complete, endAfterError, finishInterrupted, suspend } from './end-run.js'
 import type { EventEdit, Outcome } from './run.js'
 import { isStateChange, stateDifference } from './shared-state.js'
 
-/** A run from its first event to its last. Never rejects. */
-export async function drive(given: DriveOptions): Promise<Outcome> {
-  const run = await openRun(given)
+/** Executes a run from its first event to its last. Never rejects. */
+export async function executeRun(request: ExecuteOptions): Promise<Outcome> {
+  const run = await beginRun(request)
   let outcome: Outcome
   try {
-    outcome = await runAgent(run)
+    outcome = await resumeOrStart(run)
   } catch (error) {
-    outcome = await breakOff(run, readable(error)).catch((cause: unknown) => giveUp(run, cause))
+    outcome = await endAfterError(run, toReadable(error)).catch((cause: unknown) => giveUp(run, cause))
   }
   run.trace.close()
-  await run.outbox.end(outcome)
+  await run.output.end(outcome)
   return outcome
 }
 
-/** What was thrown, or an error in its place when it cannot be looked at: somebody is going to log it. */
-function readable(error: unknown): unknown {
-  if (typeof error !== 'object' || error === null) return error
-  try {
-    Object.getPrototypeOf(error)
-    for (const name of ['name', 'message', 'stack', 'cause']) if (name in error) Reflect.get(error, name)
-    return error
-  } catch {
-    return new MillraceError('AGENT_ERROR', 'The agent threw what cannot be looked at.')
+async function resumeOrStart(run: ActiveRun): Promise<Outcome> {
+  const { agent, input, options, checkpoint } = run
+  if (run.problem) throw run.problem
+  const { onProblem } = options
+  const { runId, messages, resume } = input
+  const plan = await planResume({ agent, runId, checkpoint, messages, resume, onProblem })
+  switch (plan.type) {
+    case 'nothing':
+      return complete(run, { type: 'done' })
+    case 'interrupt-again':
+      return finishInterrupted(run, plan.checkpoint)
+    case 'start':
+    case 'continue':
+      return runAgents(run, plan)
   }
 }
 
-/** An agent may leave things behind that cannot be added up. Its run has an end all the same. */
-function giveUp({ stream }: ActiveRun, cause: unknown): Outcome {
-  const error = new MillraceError('AGENT_ERROR', 'The run could not be ended in order.', { cause })
-  if (!stream.ended) stream.fail(error)
-  const { messages, state } = stream.fold
-  return { type: 'failed', error, messages, state, usage: [] }
-}
-
-async function runAgent(run: ActiveRun): Promise<Outcome> {
-  const { agent, input, options, checkpoint } = run
-  if (run.problem) throw run.problem
-  const plan = await planResume({
-    agent,
-    runId: input.runId,
-    checkpoint,
-    messages: input.messages,
-    resume: input.resume,
-    onProblem: options.onProblem,
-  })
-  if (plan.type === 'nothing') return complete(run, { type: 'done' })
-  if (plan.type === 'interrupt-again') return ask(run, plan.checkpoint)
-  const before = plan.type === 'continue' ? checkpoint?.values : undefined
-  const scope = scopeOf(run, plan.resumption, before)
-  run.scope = scope
+async function runAgents(
+  run: ActiveRun,
+  plan: Extract<ResumePlan, { type: 'start' | 'continue' }>,
+): Promise<Outcome> {
+  const scope = (run.scope = createRunScope(run, plan))
   run.isAnswering = plan.resumption.openInterrupts.length > 0
-  const { ctx, asker } = placeOf(run, scope)
-  // The agent starts when RUN_STARTED is out.
-  if (run.outbox.room) await run.outbox.room
+  const { ctx, interrupts } = rootContext(run, scope)
+  // The agent starts when RUN_STARTED is sent.
+  if (run.output.backPressure) await run.output.backPressure
   let end: WorkEnd<Control>
   try {
-    end = { value: checked(run.agent, await work(run, ctx)) }
+    end = { value: checkControl(run.agent, await streamAgent(run, ctx)) }
   } catch (error) {
-    // It was stopped: what it may have asked does not matter any more.
+    // It was stopped: interrupts it may have raised do not matter any more.
     if (run.signal.aborted) throw error
     end = { error }
   }
-  return conclude(run, scope, controlOf(asker, end))
+  return endWith(run, scope, controlOf(interrupts, end))
 }
 
-function placeOf(run: ActiveRun, scope: RunScope): AgentPlace {
-  const { agent, input, signal, messages } = run
-  const address = rootAddress(agent)
-  return createPlace(scope, {
-    name: agent.name,
-    address,
-    messages,
-    scope: { address, subagentRunId: undefined, given: undefined },
-    originRunId: scope.resumption.originRunId,
-    transferTargets: [],
-    clientTools: input.tools,
-    signal,
-    subagentRunId: undefined,
-    trace: run.trace.context,
-  })
-}
-
-/** Runs the agent to its end. */
-function work(run: ActiveRun, ctx: RunContext): Promise<Control> {
-  const { agent, options, signal, stream } = run
-  const write: Take = (event) => {
-    if (isStateChange(event)) writeState(run, event)
-    else stream.write(event)
-    return run.outbox.room
-  }
-  const { clock, graceMs, onProblem, edit } = options
-  const take = edit ? edited(edit, write) : write
-  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
-  return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
-}
-
-const types: Readonly<Record<Control['type'], true>> = {
-  ...{ done: true, exit: true, transfer: true, break: true, interrupted: true, cancelled: true },
-}
-const controlTypes: ReadonlySet<unknown> = new Set(Object.keys(types))
-
-/** An agent may be written without types, and a run that does not know how it ends would have no end. */
-function checked({ name }: Agent, given: Control): Control {
-  const control: unknown = given
-  const isKnown = isRecord(control) && controlTypes.has(control.type)
-  if (isKnown && (given.type !== 'interrupted' || Array.isArray(given.openInterrupts))) return given
-  const message = `Agent '${name}' returned what is no Control. Return { type: 'done' }, for example.`
-  throw new MillraceError('INVALID_AGENT', message)
-}
-
-type Take = (event: AgentEvent) => Promise<void> | undefined
-
-function edited(edit: EventEdit, write: Take): Take {
-  return (event) => {
-    const given = edit(event)
-    return 'type' in given ? write(given) : writeAll(given, write)
-  }
-}
-
-async function writeAll(events: AsyncIterable<AgentEvent>, write: Take): Promise<void> {
-  for await (const event of events) await write(event)
-}
-
-function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {
+function endWith(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {
   switch (control.type) {
     case 'interrupted':
-      return pause(run, scope, control)
+      return suspend(run, scope, control)
     case 'cancelled':
       return cancel(run)
     case 'transfer':
@@ -155,6 +83,33 @@ function conclude(run: ActiveRun, scope: RunScope, control: Control): Outcome | 
   }
 }
 
+type Write = (event: AgentEvent) => Promise<void> | undefined
+
+/** Writes the agent's events to the run stream until it returns its control. The way of every event of a run. */
+function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
+  const { agent, options, signal, stream, output } = run
+  const write: Write = (event) => {
+    if (isStateChange(event)) writeState(run, event)
+    else stream.write(event)
+    return output.backPressure
+  }
+  const { clock, graceMs, onProblem, edit } = options
+  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
+  const take = edit ? withEdit(edit, write) : write
+  return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
+}
+
+function withEdit(edit: EventEdit, write: Write): Write {
+  return (event) => {
+    const edited = edit(event)
+    return 'type' in edited ? write(edited) : writeAll(edited, write)
+  }
+}
+
+async function writeAll(events: AsyncIterable<AgentEvent>, write: Write): Promise<void> {
+  for await (const event of events) await write(event)
+}
+
 function writeState(
   { stream, state }: ActiveRun,
   { subagentRunId }: { readonly subagentRunId?: string },
@@ -163,21 +118,23 @@ function writeState(
   if (event) stream.write({ ...event, ...(subagentRunId === undefined ? {} : { subagentRunId }) })
 }
 
-function scopeOf(
-  { input, options, messages, state, stream, usage, shouldStop }: ActiveRun,
-  resumption: Resumption,
-  valuesBefore: Checkpoint['values'] = {},
+const localUser: Identity = { app: 'default', user: 'local' }
+
+function createRunScope(
+  { input, options, messages, state, stream, usage, shouldStop, checkpoint }: ActiveRun,
+  { type, resumption }: Extract<ResumePlan, { type: 'start' | 'continue' }>,
 ): RunScope {
+  const savedValues = type === 'continue' ? checkpoint?.values : {}
   return {
     identity: options.identity ?? localUser,
     threadId: input.threadId,
     runId: input.runId,
     context: input.context,
     forwardedProps: input.forwardedProps,
-    values: new Map(Object.entries({ ...valuesBefore, ...options.values })),
+    values: new Map(Object.entries({ ...savedValues, ...options.values })),
     state,
     resumption,
-    held: () => stream.fold.messages,
+    messages: () => stream.fold.messages,
     frames: new Map(),
     services: {
       newId: options.newId,
@@ -193,4 +150,52 @@ function scopeOf(
   }
 }
 
-const localUser: Identity = { app: 'default', user: 'local' }
+/** Keeps the ids of tool calls unique in a thread: returns the wanted id when it is free, else a new one. */
+function createCallIds(history: readonly Message[], newId: IdSource): (wanted: string) => string {
+  // Built on the first call: many runs call no tool.
+  let used: Set<string> | undefined
+  return (wanted) => {
+    used ??= new Set(
+      history.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : [])).map(({ id }) => id),
+    )
+    const id = wanted === '' || used.has(wanted) ? newId('call') : wanted
+    used.add(id)
+    return id
+  }
+}
+
+function rootContext({ agent, input, signal, messages, trace }: ActiveRun, scope: RunScope): AgentContext {
+  const address = rootAddress(agent)
+  return createContext(scope, {
+    name: agent.name,
+    address,
+    messages,
+    scope: { address, subagentRunId: undefined, messages: undefined },
+    originRunId: scope.resumption.originRunId,
+    transferTargets: [],
+    clientTools: input.tools,
+    signal,
+    subagentRunId: undefined,
+    trace: trace.context,
+  })
+}
+
+/** The thrown value, or an error in its place when reading it throws: somebody is going to log it. */
+function toReadable(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return error
+  try {
+    Object.getPrototypeOf(error)
+    for (const name of ['name', 'message', 'stack', 'cause']) if (name in error) Reflect.get(error, name)
+    return error
+  } catch {
+    return new MillraceError('AGENT_ERROR', 'The agent threw a value that cannot be read.')
+  }
+}
+
+/** Ends a run whose end failed, because an agent left values that cannot be summed up. */
+function giveUp({ stream }: ActiveRun, cause: unknown): Outcome {
+  const error = new MillraceError('AGENT_ERROR', 'The run could not be ended in order.', { cause })
+  if (!stream.ended) stream.fail(error)
+  const { messages, state } = stream.fold
+  return { type: 'failed', error, messages, state, usage: [] }
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { deferred, settled, type Deferred } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { createOutbox } from './run-output.js'
+import { RunOutput } from './run-output.js'
 import type { Outcome } from './run.js'
 
 const outcome: Outcome = { type: 'cancelled', messages: [], state: {}, usage: [] }
@@ -15,7 +15,7 @@ function word(name: string): AgUiEvent {
 function rig(...full: readonly string[]) {
   const calls: string[] = []
   const gates = new Map<string, Deferred>(full.map((name) => [name, deferred()]))
-  const outbox = createOutbox({
+  const output = new RunOutput({
     send(event) {
       const name = event.type === 'CUSTOM' ? event.name : event.type
       calls.push(name)
@@ -26,37 +26,37 @@ function rig(...full: readonly string[]) {
       return gates.get('end')?.promise
     },
   })
-  return { outbox, calls, open: (name: string) => gates.get(name)?.resolve() }
+  return { output, calls, open: (name: string) => gates.get(name)?.resolve() }
 }
 
 test('events are handed on as they are written, and nothing is waited for', () => {
-  const { outbox, calls } = rig()
-  outbox.put(word('a'))
-  outbox.put(word('b'))
-  expect([calls, outbox.room]).toEqual([['a', 'b'], undefined])
+  const { output, calls } = rig()
+  output.write(word('a'))
+  output.write(word('b'))
+  expect([calls, output.backPressure]).toEqual([['a', 'b'], undefined])
 })
 
-test('what is written while there is no room waits, in order', async () => {
-  const { outbox, calls, open } = rig('a', 'c')
-  for (const name of ['a', 'b', 'c', 'd']) outbox.put(word(name))
-  const { room } = outbox
+test('what is written under back-pressure waits, in order', async () => {
+  const { output, calls, open } = rig('a', 'c')
+  for (const name of ['a', 'b', 'c', 'd']) output.write(word(name))
+  const { backPressure } = output
   expect(calls).toEqual(['a'])
   open('a')
   await settled()
   expect(calls).toEqual(['a', 'b', 'c'])
-  outbox.put(word('e'))
+  output.write(word('e'))
   open('c')
-  await room
-  expect([calls, outbox.room]).toEqual([['a', 'b', 'c', 'd', 'e'], undefined])
+  await backPressure
+  expect([calls, output.backPressure]).toEqual([['a', 'b', 'c', 'd', 'e'], undefined])
 })
 
 test('the last event is held back, and handed over with the outcome behind all others', async () => {
-  const { outbox, calls, open } = rig('a', 'end')
-  outbox.put(word('a'))
-  outbox.put(word('b'))
-  outbox.put(finished)
+  const { output, calls, open } = rig('a', 'end')
+  output.write(word('a'))
+  output.write(word('b'))
+  output.write(finished)
   let isOver = false
-  const over = outbox.end(outcome).then(() => (isOver = true))
+  const over = output.end(outcome).then(() => (isOver = true))
   await settled()
   expect(calls).toEqual(['a'])
   open('a')
@@ -67,7 +67,7 @@ test('the last event is held back, and handed over with the outcome behind all o
 })
 
 test('there is nothing to hand over when there was no last event', async () => {
-  const { outbox, calls } = rig()
-  await outbox.end(outcome)
+  const { output, calls } = rig()
+  await output.end(outcome)
   expect(calls).toEqual([])
 })

@@ -5,10 +5,10 @@ import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
 import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
-import type { RunSink, SettledOptions } from './active-run.js'
+import type { SettledOptions } from './active-run.js'
 import type { Agent, Identity, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
-import { drive } from './execute.js'
+import { executeRun } from './execute.js'
 import { createRunBuffer } from './run-buffer.js'
 import { normalInput, type RunRequest } from './run-request.js'
 
@@ -45,6 +45,17 @@ export interface RunOptions {
   readonly trace?: TraceContext
   readonly newId?: IdSource
   readonly clock?: Clock
+}
+
+/** Where the events of a run go. */
+export interface RunSink {
+  /** Takes an event. Returns a promise when the run has to wait before it continues. Must not throw or reject. */
+  readonly send: (event: AgUiEvent) => Promise<void> | undefined
+  /**
+   * Takes the terminal event, with the outcome. Called once, when nothing of the run is at work any more: what is saved
+   * here is safe before anybody learns of the end. Must not throw or reject.
+   */
+  readonly end: (event: AgUiEvent, outcome: Outcome) => Promise<void> | undefined
 }
 
 /** What stands in the place of an event: one, or any number one after the other. What it throws fails the run. */
@@ -156,7 +167,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
   let stopAt: SafePoint | undefined
   let isOver = false
 
-  const outcome = drive({
+  const outcome = executeRun({
     agent,
     input,
     options: settled,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createFold, type AgentEvent } from '../../protocol/index.js'
-import { createSharedState, isStateChange, stateDifference } from './shared-state.js'
+import { SharedState, isStateChange, stateDifference } from './shared-state.js'
 
 // From text, which knows no -0. Clients refuse patches of `__proto__`.
 const state = fc
@@ -44,7 +44,7 @@ describe('the difference between two states', () => {
 describe('a shared state', () => {
   test('does not touch what it was given, nor hold on to what it was set to', () => {
     const given = { list: [1] }
-    const state = createSharedState(given)
+    const state = new SharedState(given)
     ;(state.current as typeof given).list.push(2)
     expect(given).toEqual({ list: [1] })
     const next = { list: [3] }
@@ -54,7 +54,7 @@ describe('a shared state', () => {
   })
 
   test('drops members that are not there, as JSON does', () => {
-    const state = createSharedState({})
+    const state = new SharedState({})
     state.set({ a: undefined, b: 1 })
     expect(Object.keys(state.current as object)).toEqual(['b'])
   })
@@ -65,13 +65,13 @@ describe('a shared state', () => {
     [{ a: () => 1 }, 'state.a is a value of type function, not JSON.'],
     [{ n: Infinity }, 'state.n is Infinity, not JSON.'],
   ])('refuses what is not JSON, and stays as it was (%#)', (next, message) => {
-    const state = createSharedState({ a: 1 })
+    const state = new SharedState({ a: 1 })
     expect(() => state.set(() => next)).toThrow(expect.objectContaining({ code: 'ENCODING_ERROR', message }))
     expect(state.current).toEqual({ a: 1 })
   })
 
   test('marks its events, and copies of them, as changes of its own', () => {
-    const event = createSharedState({}).set({ a: 1 })
+    const event = new SharedState({}).set({ a: 1 })
     expect(isStateChange(event)).toBe(true)
     expect(isStateChange({ ...event, subagentRunId: 's1' } as AgentEvent)).toBe(true)
     expect(isStateChange({ type: 'STATE_SNAPSHOT', snapshot: {} })).toBe(false)

@@ -2,25 +2,11 @@ import jsonpatch from 'fast-json-patch'
 import { assertJson } from '../../core/json.js'
 import type { AgentEvent, EventOf } from '../../protocol/index.js'
 
-/** The state a run shares with its client. */
-export interface SharedState {
-  readonly current: unknown
-  /**
-   * Replaces it, by value or by a function of the current one. Throws ENCODING_ERROR, with the place, for what is not
-   * JSON. The event tells the run that there is a change; what the client gets is made when it is written.
-   */
-  set(next: unknown): AgentEvent
-}
-
-// Marks the events of `set` with the state they stand for. A copy of an event keeps it; one with another state is no longer one.
+// Marks the events of `set` with the state they stand for. A copy of the event keeps the mark, one with another state does not.
 const change = Symbol('state-change')
 
-/** Works on a copy, made when it is first asked for: the caller's object stays as it is. */
-export function createSharedState(initial: unknown): SharedState {
-  return new CopiedState(initial)
-}
-
-class CopiedState implements SharedState {
+/** The state a run shares with its client. Works on a copy, made when it is first read: the caller's object stays as it is. */
+export class SharedState {
   #value: unknown
   #isOwn = false
 
@@ -29,16 +15,20 @@ class CopiedState implements SharedState {
   }
 
   get current(): unknown {
-    if (!this.#isOwn) this.#value = copyOf(this.#value)
+    if (!this.#isOwn) this.#value = copyJson(this.#value)
     this.#isOwn = true
     return this.#value
   }
 
+  /**
+   * Replaces the state, by value or by a function of the current one. Throws ENCODING_ERROR, with the path, for a value
+   * that is not JSON. The event says that there is a change; the difference is computed when it is written.
+   */
   set(next: unknown): AgentEvent {
     const value: unknown =
       typeof next === 'function' ? (next as (current: unknown) => unknown)(this.current) : next
     assertJson(value, 'state')
-    this.#value = copyOf(value)
+    this.#value = copyJson(value)
     this.#isOwn = true
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
     const marked = { ...event, [change]: this.#value }
@@ -51,8 +41,8 @@ export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSH
 }
 
 /**
- * The smallest event that brings a client from what it holds to the current state. Made when it is written, so that
- * changes of tools that run side by side cannot overtake each other. Undefined when there is no difference.
+ * The smallest event that brings a client to the current state. Computed when it is written, so that changes of parallel
+ * tools cannot overtake each other. Undefined when there is no difference.
  */
 export function stateDifference(held: unknown, current: unknown): AgentEvent | undefined {
   if (!isContainer(held) || !isContainer(current) || Array.isArray(held) !== Array.isArray(current)) {
@@ -63,7 +53,7 @@ export function stateDifference(held: unknown, current: unknown): AgentEvent | u
   return delta.length === 0 ? undefined : ({ type: 'STATE_DELTA', delta } as AgentEvent)
 }
 
-function copyOf(value: unknown): unknown {
+function copyJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 

@@ -6,7 +6,7 @@ import { checkNumber } from '../check-number.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { addressBelow } from '../run/address.js'
-import { failureNote } from '../history/message-metadata.js'
+import { failureNote } from '../history/origin.js'
 
 /** An agent and those it may hand over to. */
 export interface Team {

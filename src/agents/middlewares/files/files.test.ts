@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
-import { createSharedState } from '../../run/shared-state.js'
+import { SharedState } from '../../run/shared-state.js'
 import { diskFiles } from './disk-files.js'
 import { toFilePath, toNamedPath, type FilesContext } from './files.js'
 import { stateFiles } from './state-files.js'
@@ -13,7 +13,7 @@ let ctx: FilesContext
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millrace-files-'))
-  const state = createSharedState({ other: 1 })
+  const state = new SharedState({ other: 1 })
   ctx = Object.defineProperty(toolContext({ setState: (next) => void state.set(next) }), 'state', {
     get: () => state.current,
   })

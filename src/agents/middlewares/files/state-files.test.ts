@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
-import { createSharedState } from '../../run/shared-state.js'
+import { SharedState } from '../../run/shared-state.js'
 import type { FilesContext } from './files.js'
 import { stateFiles } from './state-files.js'
 
 function contextOf(initial: unknown): FilesContext {
-  const state = createSharedState(initial)
+  const state = new SharedState(initial)
   return Object.defineProperty(toolContext({ setState: (next) => void state.set(next) }), 'state', {
     get: () => state.current,
   })

@@ -1,0 +1,99 @@
+import type { Message, Metadata } from '@ag-ui/core'
+import { stableHash } from '../../core/hash.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { RunServices } from '../contract.js'
+import { errorContent } from '../tools/tool-result.js'
+import { HiddenSpans } from './call-record.js'
+
+/** Where a message was written: the run, and the address of the agent. */
+export interface Origin {
+  readonly runId: string
+  readonly address: string
+}
+
+// A key of its own: clients join metadata key by key, so no other mark replaces this one.
+export const originKey = 'millrace.at'
+
+/** The origin as it stands in a message's metadata. */
+export function originMark({ runId, address }: Origin): string {
+  return originPrefix(runId) + address
+}
+
+/** What the origin marks of one run begin with. */
+export function originPrefix(runId: string): string {
+  return `${stableHash(runId)}:`
+}
+
+/** The address in an origin mark. */
+export function addressIn(mark: string): string {
+  return mark.slice(mark.indexOf(':') + 1)
+}
+
+/** The origin mark of a message. Undefined for messages of the client and of the run's root. */
+export function originMarkOf(message: Message): string | undefined {
+  const own = markIn(message.metadata)
+  if (own !== undefined || message.role !== 'assistant') return own
+  // A message that holds only calls has no event of its own: the mark is on its calls.
+  for (const { metadata } of message.toolCalls ?? []) {
+    const mark = markIn(metadata)
+    if (mark !== undefined) return mark
+  }
+  return undefined
+}
+
+/**
+ * Adds an origin mark to the first event of every message. So the author of each message is known from the stored
+ * conversation alone, when the run is resumed and in later runs.
+ */
+export function addOrigin(origin: Origin): (event: AgentEvent) => AgentEvent {
+  const mark = originMark(origin)
+  const hidden = new HiddenSpans()
+  let lastChunk: string | undefined
+  return (event) => {
+    switch (event.type) {
+      case 'SUBAGENT_STARTED':
+        hidden.add(event)
+        return event
+      case 'TEXT_MESSAGE_CHUNK':
+      case 'REASONING_MESSAGE_CHUNK':
+      case 'TOOL_CALL_CHUNK': {
+        const id = event.type === 'TOOL_CALL_CHUNK' ? event.toolCallId : event.messageId
+        if (id === lastChunk) return event
+        lastChunk = id
+        return hidden.has(event.subagentRunId) ? event : withMark(event, mark)
+      }
+      case 'TEXT_MESSAGE_START':
+      case 'REASONING_MESSAGE_START':
+      case 'TOOL_CALL_START':
+      case 'TOOL_CALL_RESULT':
+        return hidden.has(event.subagentRunId) ? event : withMark(event, mark)
+      default:
+        return event
+    }
+  }
+}
+
+/** A message for the models that continue after an agent has failed. */
+export function failureNote(
+  error: unknown,
+  origin: Origin,
+  { newId }: Pick<RunServices, 'newId'>,
+): AgentEvent[] {
+  const messageId = newId('message')
+  const metadata = { [originKey]: originMark(origin) }
+  return [
+    { type: 'TEXT_MESSAGE_START', messageId, role: 'developer', metadata },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: `failed. ${errorContent(error)}` },
+    { type: 'TEXT_MESSAGE_END', messageId },
+  ]
+}
+
+function withMark<E extends AgentEvent & { metadata?: Metadata }>(event: E, mark: string): E {
+  if (markIn(event.metadata) !== undefined) return event
+  return { ...event, metadata: { ...event.metadata, [originKey]: mark } }
+}
+
+function markIn(metadata: Metadata | undefined): string | undefined {
+  const mark: unknown = metadata?.[originKey]
+  return typeof mark === 'string' ? mark : undefined
+}
