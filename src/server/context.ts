@@ -45,7 +45,7 @@ export interface ServerContext {
 }
 
 /** Checks the options and fills in the defaults. Throws INVALID_OPTIONS or INVALID_AGENT. */
-export function createContext(options: ServerOptions, isClosing: () => boolean): ServerContext {
+export function createServerContext(options: ServerOptions, isClosing: () => boolean): ServerContext {
   checkOptions(options)
   const { clock = systemClock, newId = randomIds, log = createDefaultLogger() } = options
   const limits = { ...defaultLimits, ...options.limits }

@@ -1,6 +1,6 @@
 import { delay } from '../core/abort.js'
 import { createApp } from './app.js'
-import { createContext, type ServerContext } from './context.js'
+import { createServerContext, type ServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
 import { settledThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/server-closing.js'
@@ -16,7 +16,7 @@ export const defaultGraceMs = 10_000
  */
 export function createServer(options: ServerOptions): Server {
   let isClosing = false
-  const server = createContext(options, () => isClosing)
+  const server = createServerContext(options, () => isClosing)
   const app = createApp(server, options)
   void recoverLostRuns(server)
   let closed: Promise<void> | undefined

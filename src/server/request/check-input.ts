@@ -18,7 +18,7 @@ export function checkRunInput(input: RunInput, limits: Limits): void {
   checkCount(input.context, 'context', maxContext)
   checkCount(input.resume, 'resume', maxResume)
   let index = 0
-  for (const message of input.messages) checkMessage(message, index++, limits)
+  for (const message of input.messages) checkMessageIds(message, index++, limits)
   for (const [index, { name }] of input.tools.entries())
     checkIdText(name, limits, () => `tools[${index}].name`)
   for (const [index, { interruptId }] of input.resume.entries())
@@ -32,7 +32,7 @@ export function checkId(value: unknown, name: string, limits: Limits): string {
   return value
 }
 
-function checkMessage(message: RunInput['messages'][number], index: number, limits: Limits): void {
+function checkMessageIds(message: RunInput['messages'][number], index: number, limits: Limits): void {
   checkIdText(message.id, limits, () => `messages[${index}].id`)
   if (message.role === 'tool') checkIdText(message.toolCallId, limits, () => `messages[${index}].toolCallId`)
   if (message.role !== 'assistant' || message.toolCalls === undefined) return

@@ -142,13 +142,13 @@ function scanToken(scan: JsonScan): boolean {
   scan.isFirst = false
   if (char === brackets.at(-1) && (isFirst || expected === 'comma')) {
     brackets.pop()
-    return advance(scan, 'comma')
+    return advanceScan(scan, 'comma')
   }
   switch (expected) {
     case 'comma':
-      return char === ',' && brackets.length > 0 && advance(scan, brackets.at(-1) === '}' ? 'key' : 'value')
+      return char === ',' && brackets.length > 0 && advanceScan(scan, brackets.at(-1) === '}' ? 'key' : 'value')
     case 'colon':
-      return char === ':' && advance(scan, 'value')
+      return char === ':' && advanceScan(scan, 'value')
     case 'key':
       return char === '"' && scanString(scan, 'colon')
     case 'value':
@@ -161,7 +161,7 @@ function scanValue(scan: JsonScan, char: string | undefined): boolean {
   if (char === '{' || char === '[') {
     scan.brackets.push(char === '{' ? '}' : ']')
     scan.isFirst = true
-    return advance(scan, char === '{' ? 'key' : 'value')
+    return advanceScan(scan, char === '{' ? 'key' : 'value')
   }
   const end = endOfMatch(scalar, scan.text, scan.at)
   if (end === undefined) return false
@@ -174,14 +174,14 @@ function scanString(scan: JsonScan, next: Expected): boolean {
   scan.at++
   for (;;) {
     scan.at = endOfMatch(plainCharacters, scan.text, scan.at) ?? scan.at
-    if (scan.text[scan.at] === '"') return advance(scan, next)
+    if (scan.text[scan.at] === '"') return advanceScan(scan, next)
     const end = endOfMatch(escaped, scan.text, scan.at)
     if (end === undefined) return false
     scan.at = end
   }
 }
 
-function advance(scan: JsonScan, next: Expected): boolean {
+function advanceScan(scan: JsonScan, next: Expected): boolean {
   scan.at++
   scan.expected = next
   return true

@@ -4,7 +4,7 @@ import type { ServerContext } from '../context.js'
 import type { Logger, ThreadRules } from '../contract.js'
 import { memoryOf } from '../run/agent-memory.js'
 import { removeThread } from './remove-thread.js'
-import { isUnusedFork, isWaiting, lastUsed, shortestTimeout, sweepThreads, type RemoveOne } from './sweep.js'
+import { isUnusedFork, isAwaitingAnswer, lastUsed, shortestTimeout, sweepThreads, type RemoveOne } from './sweep.js'
 
 const defaultSweepEveryMs = 300_000
 
@@ -143,7 +143,7 @@ async function countThreads(
     })
     if (page.threads.some(({ key }) => key.thread === newThread.thread)) return { total: 0, removable: [] }
     total += page.threads.length
-    removable.push(...page.threads.filter((thread) => !isWaiting(thread)))
+    removable.push(...page.threads.filter((thread) => !isAwaitingAnswer(thread)))
     cursor = page.cursor
   } while (cursor !== undefined)
   return { total, removable }

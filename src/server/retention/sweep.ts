@@ -66,7 +66,7 @@ export function isUnusedFork({ forkedFrom, version, run }: ThreadSummary): boole
 }
 
 /** Returns true when a person or a client has yet to answer. Nobody returns to an unused fork to answer it. */
-export function isWaiting(thread: ThreadSummary): boolean {
+export function isAwaitingAnswer(thread: ThreadSummary): boolean {
   return (thread.interruptCount > 0 || thread.pendingToolCallCount > 0) && !isUnusedFork(thread)
 }
 
@@ -86,7 +86,7 @@ function whyTooOld(
   rules: ThreadRules,
   now: number,
 ): 'idle' | 'waiting-too-long' | undefined {
-  const [limit, reason] = isWaiting(thread)
+  const [limit, reason] = isAwaitingAnswer(thread)
     ? ([rules.waitingTimeoutMs, 'waiting-too-long'] as const)
     : ([rules.idleTimeoutMs, 'idle'] as const)
   return limit !== undefined && lastUsed(thread) < now - limit ? reason : undefined

@@ -9,7 +9,7 @@ export function listAgents({ agents }: ServerContext): Response {
     agents: Array.from(agents.values(), (agent) => ({
       name: agent.name,
       description: agent.description,
-      capabilities: capabilitiesOf(agent),
+      capabilities: servedCapabilities(agent),
       examples: agent.examples ?? [],
     })),
   })
@@ -19,11 +19,11 @@ export function listAgents({ agents }: ServerContext): Response {
 export const capabilitiesRoute: Route = {
   method: 'GET',
   path: '/capabilities',
-  handle: (_, { agent }) => Promise.resolve(jsonResponse(capabilitiesOf(agent))),
+  handle: (_, { agent }) => Promise.resolve(jsonResponse(servedCapabilities(agent))),
 }
 
 /** The agent's own capabilities, and those that the server gives to every agent. */
-function capabilitiesOf({ name, description, capabilities = {} }: Agent): AgentCapabilities {
+function servedCapabilities({ name, description, capabilities = {} }: Agent): AgentCapabilities {
   return {
     ...capabilities,
     identity: { name, ...(description === '' ? {} : { description }), ...capabilities.identity },

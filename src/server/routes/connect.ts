@@ -191,7 +191,7 @@ async function* followLog(
       const last = entries.at(-1)
       if (last) {
         yield entries
-        if (isTerminal(last)) return
+        if (isTerminalEntry(last)) return
         after = last.seq
       } else if (!(await waitForMore(connection, at))) return
     }
@@ -201,7 +201,7 @@ async function* followLog(
   }
 }
 
-function isTerminal({ json }: LogEntry): boolean {
+function isTerminalEntry({ json }: LogEntry): boolean {
   return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
 }
 
