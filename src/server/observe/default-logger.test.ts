@@ -47,7 +47,7 @@ describe('the level', () => {
   })
 })
 
-test('credentials are censored, and the rest of the facts is not', () => {
+test('credentials are redacted, and the rest of the facts is not', () => {
   const { lines, destination } = capture()
   const headers = { authorization: 'Bearer hush', cookie: 'sid=hush', accept: 'text/event-stream' }
   createDefaultLogger({ destination }).warn({ ...headers, headers }, 'refused')

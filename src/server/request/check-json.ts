@@ -146,7 +146,9 @@ function scanToken(scan: JsonScan): boolean {
   }
   switch (expected) {
     case 'comma':
-      return char === ',' && brackets.length > 0 && advanceScan(scan, brackets.at(-1) === '}' ? 'key' : 'value')
+      return (
+        char === ',' && brackets.length > 0 && advanceScan(scan, brackets.at(-1) === '}' ? 'key' : 'value')
+      )
     case 'colon':
       return char === ':' && advanceScan(scan, 'value')
     case 'key':

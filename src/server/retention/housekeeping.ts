@@ -4,7 +4,14 @@ import type { ServerContext } from '../context.js'
 import type { Logger, ThreadRules } from '../contract.js'
 import { memoryOf } from '../run/agent-memory.js'
 import { removeThread } from './remove-thread.js'
-import { isUnusedFork, isAwaitingAnswer, lastUsed, shortestTimeout, sweepThreads, type RemoveOne } from './sweep.js'
+import {
+  isUnusedFork,
+  isAwaitingAnswer,
+  lastUsed,
+  shortestTimeout,
+  sweepThreads,
+  type RemoveOne,
+} from './sweep.js'
 
 const defaultSweepEveryMs = 300_000
 
