@@ -26,6 +26,7 @@ it('publishes these entries', () => {
 
 it('shows these names of the protocol', () => {
   expect(Object.keys(protocol).sort()).toEqual([
+    'cancelledMark',
     'compactRun',
     'createDowngrade',
     'createFold',
@@ -34,16 +35,26 @@ it('shows these names of the protocol', () => {
     'createSseEncoder',
     'decodeProtobuf',
     'decodeSse',
+    'describeContent',
     'eventIdPrefix',
     'eventProblem',
     'formatEventId',
+    'isCutOff',
+    'isRejected',
+    'isRunStateKey',
+    'isThreadStateKey',
+    'isToolError',
     'maxProtobufFrame',
     'negotiate',
     'parseEventId',
     'parseRunInput',
     'protobufMediaType',
+    'rejectMessage',
+    'rejectedMark',
+    'resumeRunStream',
     'sseHeaders',
     'sseHeartbeat',
+    'toolErrorMark',
     'withRunStream',
   ])
 })

@@ -1,6 +1,6 @@
 import type { ContentPart, Message, Metadata } from '@ag-ui/core'
 import { isRecord } from '../core/is-record.js'
-import type { AgentEvent } from './events.js'
+import type { AgentEvent } from './contract.js'
 
 /** Text of a message's content, with `[image]`, `[audio]` ... in place of media. `contentToText` leaves media out. */
 export function describeContent(content: string | readonly ContentPart[], separator = ' '): string {

@@ -2,7 +2,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { HttpAgent as LegacyHttpAgent } from 'ag-ui-client-0.0.59'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import type { AgUiEvent } from '../../src/protocol/events.js'
+import type { AgUiEvent } from '../../src/protocol/contract.js'
 import { parseRunInput } from '../../src/protocol/input/parse-run-input.js'
 import { createDowngrade } from '../../src/protocol/wire/downgrade.js'
 import { goldenStreams } from '../fixtures/golden-streams.js'

@@ -1,7 +1,7 @@
 import { EventType, type RunAgentInput } from '@ag-ui/core'
 import fc from 'fast-check'
 
-import type { AgUiEvent } from '../../src/protocol/events.js'
+import type { AgUiEvent } from '../../src/protocol/contract.js'
 
 type Fields = Record<string, fc.Arbitrary<unknown>>
 

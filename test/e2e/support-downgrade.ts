@@ -1,6 +1,6 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 
-import type { AgUiEvent } from '../../src/protocol/events.js'
+import type { AgUiEvent } from '../../src/protocol/contract.js'
 import { createSseEncoder, sseHeaders } from '../../src/protocol/wire/sse.js'
 import { bodyOf, serve } from './loopback.js'
 

@@ -1,9 +1,8 @@
 import { isRecord } from '../../core/is-record.js'
-import { toFit } from './clean-check.js'
-import { formatPath, kindOf, quote, type FieldNote } from './field-note.js'
-import type { Shape } from './schema-shape.js'
+import type { FieldNote } from '../contract.js'
+import { type Shape, toKindCheck } from './schema-shape.js'
 
-/** Stands for a value that must be left out, and says why. May also stand in the value that is checked. */
+/** Marks a value that must be left out, and says why. The checked value may contain some already. */
 export class Dropped {
   readonly reason: string
 
@@ -12,15 +11,12 @@ export class Dropped {
   }
 }
 
-/** What became of a value on the walk along its schema. */
+/** A value after the check against its schema. */
 export interface CheckResult {
-  /**
-   * What the schema describes of the original, and nothing else. The parts that need no change are those of the original
-   * itself: of most requests, that is all of it.
-   */
+  /** What the schema describes of the original. Parts that need no change are shared with it: mostly, that is all of it. */
   readonly value: unknown
   readonly warnings: readonly FieldNote[]
-  /** Malformed fields. When there are any, `value` is of no use. */
+  /** Malformed fields. If there are any, do not use `value`. */
   readonly issues: readonly FieldNote[]
 }
 
@@ -82,7 +78,7 @@ class Walk {
       const before = { warnings: this.warnings.length, issues: this.issues.length }
       const child = this.#child(index, entry, element)
       if (child instanceof Dropped) {
-        // What was said about the inside of a dropped element no longer matters.
+        // Notes about the inside of a dropped element no longer matter.
         this.warnings.length = before.warnings
         this.issues.length = before.issues
         this.#warn(index, `${child.reason}, dropped`)
@@ -102,7 +98,7 @@ class Walk {
   }
 
   #either(value: unknown, arms: readonly Shape[]): unknown {
-    const arm = arms.find((candidate) => toFit(candidate)(value))
+    const arm = arms.find((candidate) => toKindCheck(candidate)(value))
     return arm ? this.visit(value, arm) : this.#reject(value, arms.map(expected).join(' or '))
   }
 
@@ -129,4 +125,34 @@ function expected(shape: Shape): string {
   if (shape.kind === 'leaf') return shape.expected
   if (shape.kind === 'either') return shape.arms.map(expected).join(' or ')
   return shape.kind === 'array' ? 'array' : 'object'
+}
+
+/** The keys and indices that lead to a field of a request or an event. */
+export type FieldPath = readonly (string | number)[]
+
+const plainName = /^[A-Za-z_$][\w$-]*$/
+const maxQuoted = 60
+
+/** Text in double quotes, escaped and cut, so that a foreign value can stand in a log line or an error. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text)
+}
+
+/** Writes `['messages', 2, 'id']` as `messages[2].id`. The empty path is the request itself: `(body)`. */
+export function formatPath(path: FieldPath): string {
+  if (path.length === 0) return '(body)'
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else if (!plainName.test(key) || key.length > maxQuoted) text += `[${quote(key)}]`
+    else text += text === '' ? key : `.${key}`
+  }
+  return text
+}
+
+/** Names the kind of a JSON value for an error message. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,12 +1,12 @@
-import { toMembersCheck } from './clean-check.js'
+import { isRecord } from '../../core/is-record.js'
 
-/** A protocol schema reduced to what the walk over a request needs. */
+/** A protocol schema reduced to what `checkValue` needs. */
 export type Shape =
   | {
       readonly kind: 'object'
       readonly fields: ReadonlyMap<string, Member>
       readonly list: readonly Member[]
-      /** Whether there is nothing to say about a value and nothing to change. */
+      /** Whether a value needs neither a warning nor a change. */
       readonly isClean: (value: unknown) => boolean
     }
   | { readonly kind: 'array'; readonly element: Shape }
@@ -28,7 +28,7 @@ interface Member {
  * The part of a zod 4 schema that is read. It is read by structure and not with `instanceof`: the schemas may have
  * been built by another copy of zod than the one installed beside us.
  */
-export interface SchemaNode {
+interface SchemaNode {
   readonly def: {
     readonly type: string
     readonly innerType?: SchemaNode
@@ -52,7 +52,7 @@ export function toShape(schema: SchemaNode): Shape {
   if (def.shape) {
     const list = Object.entries(def.shape).map(toMember)
     const fields = new Map(list.map((member) => [member.key, member]))
-    return { kind: 'object', fields, list, isClean: toMembersCheck(list) }
+    return { kind: 'object', fields, list, isClean: toObjectCheck(list) }
   }
   if (def.element) return { kind: 'array', element: toShape(def.element) }
   if (def.options && def.discriminator) return toTagged(def.options, def.discriminator)
@@ -60,7 +60,7 @@ export function toShape(schema: SchemaNode): Shape {
   return { kind: 'leaf', expected: expectation(schema), check: leafCheck(schema) }
 }
 
-/** Nearly every leaf is a plain string or one of a few words, and a long history has thousands: those need no parser. */
+/** Most leaves are plain strings or one of a few words, and a long history has thousands: these need no parser. */
 function leafCheck(schema: SchemaNode): (value: unknown) => boolean {
   const { type, values, checks = [] } = schema.def
   if (checks.length === 0 && type === 'string') return (value) => typeof value === 'string'
@@ -86,4 +86,85 @@ function expectation({ def }: SchemaNode): string {
   if (allowed) return allowed.map((value) => JSON.stringify(value)).join(' or ')
   // The custom schemas of the protocol are its open records: metadata, activity content, response schemas.
   return def.type === 'custom' ? 'object' : def.type
+}
+
+type Check = (value: unknown) => boolean
+
+/**
+ * Makes the check whether a value is exactly what a schema describes, member for member. Made once for each schema, since
+ * every request comes with a long history.
+ */
+function toCleanCheck(shape: Shape): Check {
+  switch (shape.kind) {
+    case 'object':
+      return shape.isClean
+    case 'array': {
+      const isClean = toCleanCheck(shape.element)
+      return (value) => {
+        if (!Array.isArray(value)) return false
+        for (const entry of value) if (!isClean(entry)) return false
+        return true
+      }
+    }
+    case 'tagged': {
+      const { tag } = shape
+      const arms = new Map([...shape.arms].map(([name, arm]) => [name, toCleanCheck(arm)]))
+      return (value) => isRecord(value) && arms.get(value[tag])?.(value) === true
+    }
+    case 'either': {
+      const arms = shape.arms.map((arm) => ({ fits: toKindCheck(arm), isClean: toCleanCheck(arm) }))
+      return (value) => {
+        for (const arm of arms) if (arm.fits(value)) return arm.isClean(value)
+        return false
+      }
+    }
+    case 'leaf':
+      return shape.check
+  }
+}
+
+/** The same check for an object: no member is unknown, null or undefined, and no required one is absent. */
+function toObjectCheck(members: readonly Member[]): Check {
+  const checks = new Map(
+    members.map(({ key, shape, optional }) => [
+      key,
+      { isClean: toCleanCheck(shape), counts: optional ? 0 : 1 },
+    ]),
+  )
+  const required = members.filter(({ optional }) => !optional).length
+  return (value) => {
+    if (!isRecord(value) || !isPlainObject(value)) return false
+    let found = 0
+    // Not `Object.keys`, which would make a list for each message. Plain objects have no members but their own.
+    for (const key in value) {
+      const member = value[key]
+      const check = checks.get(key)
+      if (check === undefined || member === undefined || member === null || !check.isClean(member))
+        return false
+      found += check.counts
+    }
+    return found === required
+  }
+}
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Makes the check whether a value is of the kind that a schema describes, whatever is in it. */
+export function toKindCheck(shape: Shape): Check {
+  switch (shape.kind) {
+    case 'array':
+      return Array.isArray
+    case 'object':
+    case 'tagged':
+      return isRecord
+    case 'either': {
+      const arms = shape.arms.map(toKindCheck)
+      return (value) => arms.some((fits) => fits(value))
+    }
+    case 'leaf':
+      return shape.check
+  }
 }

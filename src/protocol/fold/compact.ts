@@ -1,11 +1,11 @@
 import { mergeMetadata } from '@ag-ui/core'
-import type { AgUiEvent, EventOf } from '../events.js'
+import type { AgUiEvent, EventOf } from '../contract.js'
 import { applyPatch } from './patch.js'
 
 /**
- * The strict events of finished runs with all in-between steps taken out: one delta per message and tool call, one
- * state event per run, one snapshot per activity. A client that replays it holds the same messages and state, and the
- * stream is as valid as the one that went in, also for a run that ended in an error. Compacting twice changes nothing.
+ * Compacts the strict events of finished runs: one delta per message and tool call, one state event per run, one snapshot
+ * per activity. A client that replays them holds the same messages and state, and the stream is as valid as before, also
+ * for a run that ended in an error. Compacting twice changes nothing.
  */
 export function compactRun(events: readonly AgUiEvent[]): AgUiEvent[] {
   const compaction = new Compaction()
@@ -20,10 +20,10 @@ type ActivityEvent = EventOf<'ACTIVITY_SNAPSHOT' | 'ACTIVITY_DELTA'>
 
 class Compaction {
   readonly out: AgUiEvent[] = []
-  /** The joined deltas of what is open. Written when it closes, or when nothing may be half said. */
+  /** The joined deltas of each open item. Written when it closes, or before a snapshot of all messages. */
   readonly #deltas = new Map<string, DeltaEvent>()
   #state: StateEvent | undefined
-  /** Where the snapshot of each activity stands in `out`. */
+  /** The index in `out` of each activity's snapshot. */
   readonly #activities = new Map<string, number>()
 
   add(event: AgUiEvent): void {
@@ -35,7 +35,7 @@ class Compaction {
         return
       case 'STATE_SNAPSHOT':
       case 'STATE_DELTA':
-        this.#state = this.#state ? joinState(this.#state, event) : ownState(event)
+        this.#state = this.#state ? joinState(this.#state, event) : copyState(event)
         return
       case 'ACTIVITY_SNAPSHOT':
       case 'ACTIVITY_DELTA':
@@ -64,7 +64,7 @@ class Compaction {
     this.out.push(event)
   }
 
-  /** Writes what is held back. */
+  /** Writes all that waits to be joined. */
   flush(): void {
     this.#writeDeltas()
     if (this.#state) this.out.push(this.#state)
@@ -74,13 +74,13 @@ class Compaction {
 
   #addDelta(event: DeltaEvent): void {
     const key = `${event.type} ${event.type === 'TOOL_CALL_ARGS' ? event.toolCallId : event.messageId}`
-    const held = this.#deltas.get(key)
-    this.#deltas.set(key, held ? joinDeltas(held, event) : event)
+    const before = this.#deltas.get(key)
+    this.#deltas.set(key, before ? joinDeltas(before, event) : event)
   }
 
   #writeDelta(key: string): void {
-    const held = this.#deltas.get(key)
-    if (held) this.out.push(held)
+    const delta = this.#deltas.get(key)
+    if (delta) this.out.push(delta)
     this.#deltas.delete(key)
   }
 
@@ -90,12 +90,12 @@ class Compaction {
 
   #addActivity(event: ActivityEvent): void {
     const at = this.#activities.get(event.messageId)
-    const held = at === undefined ? undefined : this.out[at]
-    if (at !== undefined && held?.type === 'ACTIVITY_SNAPSHOT') {
-      this.out[at] = joinActivity(held, event)
+    const before = at === undefined ? undefined : this.out[at]
+    if (at !== undefined && before?.type === 'ACTIVITY_SNAPSHOT') {
+      this.out[at] = joinActivity(before, event)
       return
     }
-    // A snapshot that does not replace may find the activity of an earlier run: what it will hold is not known here.
+    // A snapshot that does not replace may meet the activity of an earlier run, whose content is not known here.
     if (event.type === 'ACTIVITY_SNAPSHOT' && event.replace !== false) {
       this.#activities.set(event.messageId, this.out.length)
     }
@@ -103,40 +103,43 @@ class Compaction {
   }
 }
 
-function joinDeltas(held: DeltaEvent, next: DeltaEvent): DeltaEvent {
-  const joined = { ...held, delta: held.delta + next.delta, ...metadataOf(held, next) }
+function joinDeltas(before: DeltaEvent, next: DeltaEvent): DeltaEvent {
+  const event = { ...before, delta: before.delta + next.delta, ...joinMetadata(before, next) }
   // One provider's payload does not describe the joined text.
-  delete joined.rawEvent
-  return joined
+  delete event.rawEvent
+  return event
 }
 
-function ownState(event: StateEvent): StateEvent {
+function copyState(event: StateEvent): StateEvent {
   return event.type === 'STATE_DELTA' ? { ...event, delta: [...event.delta] } : event
 }
 
-/** Joins into `held`, which is ours. A delta that does not apply changes nothing, as in a client. */
-function joinState(held: StateEvent, next: StateEvent): StateEvent {
+/** Joins into `before`, which is our own. A delta that does not apply changes nothing, as in a client. */
+function joinState(before: StateEvent, next: StateEvent): StateEvent {
   if (next.type === 'STATE_SNAPSHOT') return next
-  if (held.type === 'STATE_DELTA') {
-    held.delta.push(...next.delta)
-    return held
+  if (before.type === 'STATE_DELTA') {
+    before.delta.push(...next.delta)
+    return before
   }
-  const patched = applyPatch(held.snapshot, next.delta)
-  return patched.ok ? { type: 'STATE_SNAPSHOT', snapshot: patched.document } : held
+  const patched = applyPatch(before.snapshot, next.delta)
+  return patched.ok ? { type: 'STATE_SNAPSHOT', snapshot: patched.document } : before
 }
 
-function joinActivity(held: EventOf<'ACTIVITY_SNAPSHOT'>, next: ActivityEvent): EventOf<'ACTIVITY_SNAPSHOT'> {
-  const metadata = metadataOf(held, next)
+function joinActivity(
+  before: EventOf<'ACTIVITY_SNAPSHOT'>,
+  next: ActivityEvent,
+): EventOf<'ACTIVITY_SNAPSHOT'> {
+  const metadata = joinMetadata(before, next)
   if (next.type === 'ACTIVITY_SNAPSHOT') {
-    return next.replace === false ? { ...held, ...metadata } : { ...next, ...metadata }
+    return next.replace === false ? { ...before, ...metadata } : { ...next, ...metadata }
   }
-  const patched = applyPatch(held.content, next.patch)
-  if (!patched.ok) return { ...held, ...metadata }
+  const patched = applyPatch(before.content, next.patch)
+  if (!patched.ok) return { ...before, ...metadata }
   const content = patched.document as EventOf<'ACTIVITY_SNAPSHOT'>['content']
-  return { ...held, activityType: next.activityType, content, ...metadata }
+  return { ...before, activityType: next.activityType, content, ...metadata }
 }
 
-function metadataOf(held: AgUiEvent, next: AgUiEvent): Pick<AgUiEvent, 'metadata'> {
-  const metadata = mergeMetadata(held.metadata, next.metadata)
+function joinMetadata(before: AgUiEvent, next: AgUiEvent): Pick<AgUiEvent, 'metadata'> {
+  const metadata = mergeMetadata(before.metadata, next.metadata)
   return metadata === undefined ? {} : { metadata }
 }

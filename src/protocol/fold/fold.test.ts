@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyStream, history } from '../../../test/support/arbitrary-events.js'
 import { onlyValid, reduceWithClient } from '../../../test/support/client-reducer.js'
-import type { AgUiEvent } from '../events.js'
+import type { AgUiEvent } from '../contract.js'
 import { createFold } from './fold.js'
 
 const isChunk = ({ type }: AgUiEvent) => type.endsWith('_CHUNK')

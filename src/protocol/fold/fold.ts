@@ -1,46 +1,21 @@
 import type { Message } from '@ag-ui/core'
-import type { AgUiEvent, EventOf } from '../events.js'
-import { foldActivityDelta, foldActivitySnapshot } from './fold-activity.js'
-import { foldContinuation, foldStart } from './fold-text.js'
-import { foldCallContinuation, foldCallStart, foldResult } from './fold-tools.js'
-import { mergeSnapshot } from './merge-snapshot.js'
-import { createMessageList, type MessageList } from './message-list.js'
+import type { AgUiEvent, EventOf, Fold, FoldOptions } from '../contract.js'
+import { addMetadata, MessageList } from './message-list.js'
 import { applyPatch } from './patch.js'
-
-/**
- * What an AG-UI client holds after the events applied so far: the same messages and the same state as the reducer of
- * `@ag-ui/client`, at a constant cost per event.
- */
-export interface Fold {
-  readonly messages: readonly Message[]
-  readonly state: unknown
-  /** Looks up a message by id, and whether a tool call is known and answered. */
-  readonly list: Pick<MessageList, 'get' | 'hasCall' | 'hasResult'>
-  /**
-   * Takes one strict event (no chunks). Returns a sentence when a client would ignore the event, warn about it, or
-   * be left with a broken history.
-   */
-  apply(event: AgUiEvent): string | undefined
-}
-
-export interface FoldOptions {
-  /** The history the client starts with. Never changed. */
-  readonly messages?: readonly Message[]
-  /** The state the client starts with. Never changed. */
-  readonly state?: unknown
-}
+import { foldActivityDelta, foldActivitySnapshot, mergeSnapshot } from './snapshots.js'
+import { foldCallContinuation, foldCallStart, foldResult } from './tool-calls.js'
 
 export function createFold(options: FoldOptions = {}): Fold {
-  return new FoldedEvents(options)
+  return new ClientFold(options)
 }
 
-// A class for the same reason as the list of messages.
-class FoldedEvents implements Fold {
+/** Messages and state as an AG-UI client holds them. */
+export class ClientFold implements Fold {
   readonly list: MessageList
   state: unknown
 
   constructor({ messages = [], state = {} }: FoldOptions) {
-    this.list = createMessageList(messages)
+    this.list = new MessageList(messages)
     this.state = state
   }
 
@@ -48,12 +23,44 @@ class FoldedEvents implements Fold {
     return this.list.all
   }
 
+  // The first cases are the path of every token.
   apply(event: AgUiEvent): string | undefined {
-    if (event.type === 'STATE_SNAPSHOT') {
-      this.state = event.snapshot
-      return undefined
+    switch (event.type) {
+      case 'TEXT_MESSAGE_CONTENT':
+      case 'REASONING_MESSAGE_CONTENT':
+      case 'TEXT_MESSAGE_END':
+      case 'REASONING_MESSAGE_END':
+        return foldContinuation(this.list, event)
+      case 'TOOL_CALL_ARGS':
+      case 'TOOL_CALL_END':
+        return foldCallContinuation(this.list, event)
+      case 'TEXT_MESSAGE_START':
+      case 'REASONING_MESSAGE_START':
+        return foldStart(this.list, event)
+      case 'TOOL_CALL_START':
+        return foldCallStart(this.list, event)
+      case 'TOOL_CALL_RESULT':
+        return foldResult(this.list, event)
+      case 'STATE_SNAPSHOT':
+        this.state = event.snapshot
+        return undefined
+      case 'STATE_DELTA':
+        return this.#patch(event)
+      case 'MESSAGES_SNAPSHOT':
+        this.list.reset(mergeSnapshot(this.list.all, event))
+        return undefined
+      case 'ACTIVITY_SNAPSHOT':
+        return foldActivitySnapshot(this.list, event)
+      case 'ACTIVITY_DELTA':
+        return foldActivityDelta(this.list, event)
+      case 'REASONING_ENCRYPTED_VALUE':
+        return foldEncryptedValue(this.list, event)
+      case 'RUN_STARTED':
+        addMissing(this.list, event.input?.messages ?? [])
+        return undefined
+      default:
+        return undefined
     }
-    return event.type === 'STATE_DELTA' ? this.#patch(event) : foldMessages(this.list, event)
   }
 
   #patch(event: EventOf<'STATE_DELTA'>): string | undefined {
@@ -64,46 +71,51 @@ class FoldedEvents implements Fold {
   }
 }
 
-function foldMessages(messages: MessageList, event: AgUiEvent): string | undefined {
-  switch (event.type) {
-    case 'TEXT_MESSAGE_CONTENT':
-    case 'TEXT_MESSAGE_END':
-    case 'REASONING_MESSAGE_CONTENT':
-    case 'REASONING_MESSAGE_END':
-      return foldContinuation(messages, event)
-    case 'TOOL_CALL_ARGS':
-    case 'TOOL_CALL_END':
-      return foldCallContinuation(messages, event)
-    case 'TEXT_MESSAGE_START':
-    case 'REASONING_MESSAGE_START':
-      return foldStart(messages, event)
-    case 'TOOL_CALL_START':
-      return foldCallStart(messages, event)
-    case 'TOOL_CALL_RESULT':
-      return foldResult(messages, event)
-    case 'ACTIVITY_SNAPSHOT':
-      return foldActivitySnapshot(messages, event)
-    case 'ACTIVITY_DELTA':
-      return foldActivityDelta(messages, event)
-    case 'REASONING_ENCRYPTED_VALUE':
-      return foldEncrypted(messages, event)
-    case 'MESSAGES_SNAPSHOT':
-      messages.reset(mergeSnapshot(messages.all, event))
-      return undefined
-    case 'RUN_STARTED':
-      addMissing(messages, event.input?.messages ?? [])
-      return undefined
-    default:
-      return undefined
+type StartEvent = EventOf<'TEXT_MESSAGE_START' | 'REASONING_MESSAGE_START'>
+type ContinuationEvent = EventOf<`${'TEXT' | 'REASONING'}_MESSAGE_${'CONTENT' | 'END'}`>
+
+/** Appends a delta, or ends the message. */
+function foldContinuation(messages: MessageList, event: ContinuationEvent): string | undefined {
+  const message = messages.own(event.messageId)
+  if (!message) return `${event.type}: there is no message '${event.messageId}'`
+  if (message.role === 'activity') return activityProblem(event)
+  if ('delta' in event) {
+    message.content = typeof message.content === 'string' ? message.content + event.delta : event.delta
   }
+  if (event.metadata !== undefined) addMetadata(message, event)
+  return undefined
 }
 
-function addMissing(messages: MessageList, echoed: readonly Message[]): void {
-  const missing = echoed.filter(({ id }) => !messages.get(id))
-  if (missing.length > 0) messages.reset([...messages.all, ...missing])
+/** Starts a text or reasoning message, or continues the one that already has the id. */
+function foldStart(messages: MessageList, event: StartEvent): string | undefined {
+  const known = messages.own(event.messageId)
+  if (known?.role === 'activity') return activityProblem(event)
+  if (!known) {
+    const created = newMessage(event)
+    addMetadata(created, event)
+    messages.push(created)
+    return undefined
+  }
+  addMetadata(known, event)
+  const role = event.type === 'REASONING_MESSAGE_START' ? 'reasoning' : (event.role ?? 'assistant')
+  if (known.role === role) return undefined
+  return `${event.type}: message '${event.messageId}' has the role ${known.role}, not ${role}`
 }
 
-function foldEncrypted(
+function newMessage(event: StartEvent): Message {
+  const owner = event.subagentRunId === undefined ? {} : { subagentRunId: event.subagentRunId }
+  if (event.type === 'REASONING_MESSAGE_START') {
+    return { id: event.messageId, role: 'reasoning', content: '', ...owner }
+  }
+  const name = event.name === undefined ? {} : { name: event.name }
+  return { id: event.messageId, role: event.role ?? 'assistant', content: '', ...name, ...owner }
+}
+
+function activityProblem(event: StartEvent | ContinuationEvent): string {
+  return `${event.type}: message '${event.messageId}' is an activity message`
+}
+
+function foldEncryptedValue(
   messages: MessageList,
   event: EventOf<'REASONING_ENCRYPTED_VALUE'>,
 ): string | undefined {
@@ -114,4 +126,9 @@ function foldEncrypted(
   }
   target.encryptedValue = event.encryptedValue
   return undefined
+}
+
+function addMissing(messages: MessageList, echoed: readonly Message[]): void {
+  const missing = echoed.filter(({ id }) => !messages.get(id))
+  if (missing.length > 0) messages.reset([...messages.all, ...missing])
 }

@@ -1,39 +1,27 @@
-import type { AssistantMessage, Message, ToolCall } from '@ag-ui/core'
+import { mergeMetadata, type AssistantMessage, type Message, type Metadata, type ToolCall } from '@ag-ui/core'
+
+/** An index takes as long to build as some ten searches of a list. */
+const searchesWithoutIndex = 8
+
+interface Index {
+  readonly byId: Map<string, Message>
+  /** Tool-call id to the id of the assistant message that holds the call. Many threads have no calls. */
+  holderOfCall: Map<string, string> | undefined
+  /** Tool-call ids that have a result. */
+  answered: Set<string> | undefined
+}
 
 /**
- * The messages a client holds, in order, with constant-time look-up by message id and by tool-call id. The messages
- * it is given are never changed: one is copied the first time it is written to. What `own` gives may be written.
+ * The messages a client holds, in order, with constant-time look-up by message id and by tool-call id. The messages it is
+ * made of are never changed: one is copied the first time it is written to. What `own` returns may be written.
  */
-export interface MessageList {
-  readonly all: readonly Message[]
-  get(id: string): Message | undefined
-  /** The message to write to, copied out of the given history if need be. */
-  own(id: string): Message | undefined
-  /** The call with this id and the message that holds it, both writable. */
-  ownCall(toolCallId: string): { call: ToolCall; message: AssistantMessage } | undefined
-  hasCall(toolCallId: string): boolean
-  hasResult(toolCallId: string): boolean
-  push(message: Message): void
-  addCall(message: AssistantMessage, call: ToolCall): void
-  /** Puts a tool result right behind the message that made the call and the results already there. */
-  insertResult(message: Message, toolCallId: string): void
-  /** Puts a message in the place of the one that has its id. */
-  replace(message: Message): void
-  reset(messages: readonly Message[]): void
-}
-
-export function createMessageList(initial: readonly Message[]): MessageList {
-  return new Messages(initial)
-}
-
-// A class: accessors in an object literal would give every run an object shape of its own, slow and large.
-class Messages implements MessageList {
+export class MessageList {
   #all: Message[]
-  /** Most runs look for an id or two in a long history: it is looked through a few times before this is built. */
+  /** Built after a few searches: most runs look for an id or two in a long history. */
   #index: Index | undefined
-  #looks = 0
+  #searches = 0
   #own: Set<Message> | undefined
-  /** The newest of ours. What comes next is most likely for it. */
+  /** The newest of our own. The next event is most likely for it. */
   #latest: Message | undefined
 
   constructor(initial: readonly Message[]) {
@@ -46,46 +34,50 @@ class Messages implements MessageList {
 
   get(id: string): Message | undefined {
     if (this.#latest?.id === id) return this.#latest
-    if (this.#index === undefined && this.#looks++ < looksWithoutIndex)
+    if (this.#index === undefined && this.#searches++ < searchesWithoutIndex)
       return this.#all.find((message) => message.id === id)
-    return this.#lookUp().byId.get(id)
+    return this.#indexed().byId.get(id)
   }
 
+  /** The message to write to, copied out of the initial history if need be. */
   own(id: string): Message | undefined {
+    if (this.#latest?.id === id) return this.#latest
     const message = this.get(id)
     return message && this.#writable(message)
   }
 
+  /** The call with this id and the message that holds it, both writable. */
   ownCall(toolCallId: string): { call: ToolCall; message: AssistantMessage } | undefined {
-    const holder = this.#lookUp().holderOfCall?.get(toolCallId)
-    const message = holder === undefined ? undefined : this.#lookUp().byId.get(holder)
+    const holder = this.#indexed().holderOfCall?.get(toolCallId)
+    const message = holder === undefined ? undefined : this.#indexed().byId.get(holder)
     if (message?.role !== 'assistant') return undefined
-    const mine = this.#writable(message) as AssistantMessage
-    const call = mine.toolCalls?.find(({ id }) => id === toolCallId)
-    return call && { call, message: mine }
+    const own = this.#writable(message) as AssistantMessage
+    const call = own.toolCalls?.find(({ id }) => id === toolCallId)
+    return call && { call, message: own }
   }
 
   hasCall(toolCallId: string): boolean {
-    return this.#lookUp().holderOfCall?.has(toolCallId) === true
+    return this.#indexed().holderOfCall?.has(toolCallId) === true
   }
 
   hasResult(toolCallId: string): boolean {
-    return this.#lookUp().answered?.has(toolCallId) === true
+    return this.#indexed().answered?.has(toolCallId) === true
   }
 
   push(message: Message): void {
-    this.#take(message)
+    this.#addOwn(message)
     this.#index?.byId.set(message.id, message)
     this.#all.push(message)
   }
 
   addCall(message: AssistantMessage, call: ToolCall): void {
     ;(message.toolCalls ??= []).push(call)
-    ;(this.#lookUp().holderOfCall ??= new Map()).set(call.id, message.id)
+    ;(this.#indexed().holderOfCall ??= new Map()).set(call.id, message.id)
   }
 
+  /** Inserts a tool result right behind the message that made the call and the results already there. */
   insertResult(message: Message, toolCallId: string): void {
-    const index = this.#lookUp()
+    const index = this.#indexed()
     const { byId, holderOfCall } = index
     const holder = holderOfCall?.get(toolCallId)
     const caller = holder === undefined ? undefined : byId.get(holder)
@@ -93,65 +85,55 @@ class Messages implements MessageList {
     let at = caller ? all.lastIndexOf(caller) + 1 : all.length
     while (all[at]?.role === 'tool') at++
     all.splice(at, 0, message)
-    this.#take(message)
+    this.#addOwn(message)
     ;(index.answered ??= new Set()).add(toolCallId)
-    if (byId.has(message.id)) this.#forget()
+    if (byId.has(message.id)) this.#dropIndex()
     else byId.set(message.id, message)
   }
 
+  /** Replaces the message that has the same id. */
   replace(message: Message): void {
     const old = this.get(message.id)
     if (!old) return
     this.#all[this.#all.lastIndexOf(old)] = message
     // Tool calls and results go with the message that held them.
-    if (old.role !== message.role) this.#forget()
-    this.#take(message)
+    if (old.role !== message.role) this.#dropIndex()
+    this.#addOwn(message)
     this.#index?.byId.set(message.id, message)
   }
 
   reset(messages: readonly Message[]): void {
     this.#all = [...messages]
-    this.#forget()
+    this.#dropIndex()
     this.#own = undefined
   }
 
-  #lookUp(): Index {
-    return (this.#index ??= indexOf(this.#all))
+  #indexed(): Index {
+    return (this.#index ??= buildIndex(this.#all))
   }
 
-  #forget(): void {
+  #dropIndex(): void {
     this.#index = undefined
     this.#latest = undefined
   }
 
-  #take(message: Message): void {
+  #addOwn(message: Message): void {
     ;(this.#own ??= new Set()).add(message)
     this.#latest = message
   }
 
   #writable(message: Message): Message {
     if (this.#own?.has(message) === true) return message
-    const copy = copyOf(message)
-    this.#take(copy)
+    const copy = copyMessage(message)
+    this.#addOwn(copy)
     this.#all[this.#all.lastIndexOf(message)] = copy
     this.#index?.byId.set(copy.id, copy)
     return copy
   }
 }
 
-/** An index takes as long to build as some ten looks through a list. */
-const looksWithoutIndex = 8
-
-interface Index {
-  readonly byId: Map<string, Message>
-  /** Tool-call id to the id of the assistant message that holds the call. Many threads have no calls. */
-  holderOfCall: Map<string, string> | undefined
-  /** Tool-call ids that have a result. */
-  answered: Set<string> | undefined
-}
-
 /** The first message wins where a history names an id twice, as it does for clients. */
-function indexOf(messages: readonly Message[]): Index {
+function buildIndex(messages: readonly Message[]): Index {
   const byId = new Map<string, Message>()
   let holderOfCall: Index['holderOfCall']
   let answered: Index['answered']
@@ -167,8 +149,15 @@ function indexOf(messages: readonly Message[]): Index {
   return { byId, holderOfCall, answered }
 }
 
-function copyOf(message: Message): Message {
+function copyMessage(message: Message): Message {
   if (message.role !== 'assistant' || !message.toolCalls) return { ...message }
   const toolCalls = message.toolCalls.map((call) => ({ ...call, function: { ...call.function } }))
   return { ...message, toolCalls }
+}
+
+/** Adds an event's metadata to the message or call that the event builds: key by key, the last write wins. */
+export function addMetadata(target: { metadata?: Metadata }, event: { metadata?: Metadata }): void {
+  if (event.metadata === undefined) return
+  const merged = mergeMetadata(target.metadata, event.metadata)
+  if (merged !== undefined) target.metadata = merged
 }

@@ -20,10 +20,10 @@ export function applyPatch(document: unknown, patch: readonly JsonPatchOperation
       current = copySpine(current, operation.path, fresh)
       if (operation.op === 'move') current = copySpine(current, operation.from, fresh)
       current = jsonpatch.applyOperation(current, operation, true, true, true, index).newDocument
-      // The library moves and copies what does not exist to the root without a word.
+      // The library silently moves and copies what does not exist to the root.
       if (current === undefined) throw new TypeError('nothing is left')
     } catch (error) {
-      return { ok: false, reason: `${operation.op} '${operation.path}' (${nameOf(error)})` }
+      return { ok: false, reason: `${operation.op} '${operation.path}' (${patchErrorName(error)})` }
     }
   }
   return { ok: true, document: current }
@@ -61,6 +61,6 @@ function isContainer(value: unknown): value is Container {
 }
 
 // The library puts the whole document into its messages; its error names say as much without it.
-function nameOf(error: unknown): string {
+function patchErrorName(error: unknown): string {
   return error instanceof TypeError ? error.message : error instanceof Error ? error.name : String(error)
 }

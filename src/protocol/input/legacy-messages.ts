@@ -1,10 +1,10 @@
-import { Dropped } from '../check/check-value.js'
 import { isRecord } from '../../core/is-record.js'
-import { formatPath, type FieldNote } from '../check/field-note.js'
+import { Dropped, formatPath } from '../check/check-value.js'
+import type { FieldNote } from '../contract.js'
 
-/** Messages of a request, made ready for the check against the 1.0 schema. */
-export interface LegacyMessages {
-  /** The messages with what older clients send turned into 1.0 shapes; left-out ones stand as `Dropped`. */
+/** Messages of a request, ready for the check against the 1.0 schema. */
+interface LegacyMessages {
+  /** The messages in 1.0 shapes, with `Dropped` in place of those left out. */
   readonly messages: unknown
   readonly warnings: readonly FieldNote[]
 }
@@ -31,7 +31,7 @@ export function upgradeMessages(messages: unknown): LegacyMessages {
   return { messages: upgraded, warnings }
 }
 
-/** Most histories are plain text: of those there is nothing to copy. */
+/** Whether a message may need a change. Most histories are plain text and are not copied. */
 function mayBeLegacy(message: unknown): boolean {
   return isRecord(message) && (message.role === 'activity' || Array.isArray(message.content))
 }
@@ -40,14 +40,14 @@ function upgradeContent(
   content: readonly unknown[],
   warn: (part: number, kind: string) => void,
 ): readonly unknown[] {
-  if (!content.some(isBinary)) return content
-  const modern = new Set(content.flatMap(keysOfPart))
+  if (!content.some(isBinaryPart)) return content
+  const modern = new Set(content.flatMap(mediaKeys))
   return content.map((part, index) => {
-    if (!isBinary(part)) return part
+    if (!isBinaryPart(part)) return part
     const media = toMediaPart(part)
     if (!media) return new Dropped('legacy binary part without a mimeType and data or url')
     // Clients of the transition send an attachment in both shapes.
-    if (modern.has(keyOf(media, media.metadata?.filename))) {
+    if (modern.has(mediaKey(media, media.metadata?.filename))) {
       return new Dropped('legacy binary part that repeats another part')
     }
     warn(index, media.type)
@@ -61,18 +61,20 @@ interface MediaPart {
   readonly metadata?: { readonly filename: string }
 }
 
-function isBinary(part: unknown): part is Record<string, unknown> {
+function isBinaryPart(part: unknown): part is Record<string, unknown> {
   return isRecord(part) && part.type === 'binary'
 }
 
 function toMediaPart({ mimeType, data, url, filename }: Record<string, unknown>): MediaPart | undefined {
   if (typeof mimeType !== 'string') return undefined
-  const source = isText(data) ? { type: 'data', value: data } : isText(url) && { type: 'url', value: url }
+  const source = isNonEmptyString(data)
+    ? { type: 'data', value: data }
+    : isNonEmptyString(url) && { type: 'url', value: url }
   if (!source) return undefined
   return {
     type: mediaType(mimeType),
     source: { ...source, mimeType },
-    ...(isText(filename) && { metadata: { filename } }),
+    ...(isNonEmptyString(filename) && { metadata: { filename } }),
   }
 }
 
@@ -81,21 +83,27 @@ function mediaType(mimeType: string): string {
   return ['image', 'audio', 'video'].includes(family) ? family : 'document'
 }
 
-/** What a modern part carries, with and without its file name: a set of these finds repeats in one step each. */
-function keysOfPart(part: unknown): string[] {
+/** Keys of a modern part, with and without its file name: a set of these finds repeats in one step each. */
+function mediaKeys(part: unknown): string[] {
   if (!isRecord(part) || !isRecord(part.source)) return []
   const { type } = part
   const { type: kind, value, mimeType } = part.source
-  if (!isText(type) || !isText(kind) || !isText(value) || !isText(mimeType)) return []
+  if (
+    !isNonEmptyString(type) ||
+    !isNonEmptyString(kind) ||
+    !isNonEmptyString(value) ||
+    !isNonEmptyString(mimeType)
+  )
+    return []
   const media = { type, source: { type: kind, value, mimeType } }
   const filename = isRecord(part.metadata) ? part.metadata.filename : undefined
-  return isText(filename) ? [keyOf(media), keyOf(media, filename)] : [keyOf(media)]
+  return isNonEmptyString(filename) ? [mediaKey(media), mediaKey(media, filename)] : [mediaKey(media)]
 }
 
-function keyOf({ type, source }: MediaPart, filename?: string): string {
+function mediaKey({ type, source }: MediaPart, filename?: string): string {
   return JSON.stringify([type, source.type, source.mimeType, source.value, filename])
 }
 
-function isText(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }

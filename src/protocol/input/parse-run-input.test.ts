@@ -1,9 +1,8 @@
 import { enforceOutgoingInput } from '@ag-ui/client'
-import type { RunAgentInput } from '@ag-ui/core'
+import { omitOptionalNulls, type RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-
 import { json, runInput } from '../../../test/e2e/support-arbitraries.js'
 import { MillraceError } from '../../core/errors.js'
 import { parseRunInput } from './parse-run-input.js'
@@ -156,3 +155,248 @@ function collect(value: unknown, places: [Record<string, unknown>, string][]): v
     collect(record[key], places)
   }
 }
+
+describe('unknown members', () => {
+  const minimal = { threadId: 't', runId: 'r', messages: [] }
+  const defaults = { state: {}, tools: [], context: [], resume: [] }
+  const user = (content: unknown) => ({ id: 'u', role: 'user', content })
+  const image = { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } }
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const assistant = (members: object) => ({ id: 'a', role: 'assistant', ...members })
+  const inMessages = (...messages: unknown[]) => ({ ...minimal, messages })
+
+  describe('what the protocol does not know', () => {
+    const unknownSource = { type: 'image', source: { type: 's3', value: 'x' } }
+    const member = 'unknown member, dropped'
+    it.each([
+      { field: 'extra', message: member, body: { ...minimal, extra: 1 } },
+      { field: 'toString', message: member, body: { ...minimal, toString: 'x' } },
+      { field: 'constructor', message: member, body: { ...minimal, constructor: {} } },
+      { field: '__proto__', message: member, body: { ...minimal, ['__proto__']: { state: 1 } } },
+      { field: '["a b"]', message: member, body: { ...minimal, 'a b': 1 } },
+      { field: '["x\\ny"]', message: member, body: { ...minimal, 'x\ny': 1 } },
+      {
+        field: 'messages[0].toolCalls[0].function.extra',
+        message: member,
+        body: inMessages(assistant({ toolCalls: [{ ...call, function: { ...call.function, extra: 1 } }] })),
+        kept: inMessages(assistant({ toolCalls: [call] })),
+      },
+      {
+        field: 'messages[1]',
+        message: 'unknown role "wizard", dropped',
+        body: inMessages(user('x'), { id: 'w', role: 'wizard', spell: {} }),
+        kept: inMessages(user('x')),
+      },
+      {
+        field: 'messages[0]',
+        message: 'unknown role "toString", dropped',
+        body: inMessages({ role: 'toString' }),
+      },
+      {
+        field: 'messages[0].content[0]',
+        message: 'unknown type "hologram", dropped',
+        body: inMessages(user([{ type: 'hologram' }, image])),
+        kept: inMessages(user([image])),
+      },
+      {
+        field: 'messages[0].content[1]',
+        message: 'source has unknown type "s3", dropped',
+        body: inMessages(user([image, { ...unknownSource, id: 5, extra: 1 }])),
+        kept: inMessages(user([image])),
+      },
+    ])('is dropped with a warning: $field', ({ field, message, body, kept = minimal }) => {
+      const { input, warnings } = parseRunInput(body)
+      expect(warnings).toEqual([{ field, message }])
+      expect(input).toEqual({ ...defaults, ...kept })
+      expect(Object.keys(input).sort()).toEqual(Object.keys({ ...defaults, ...kept }).sort())
+    })
+
+    it('is summed up when there is very much of it', () => {
+      const extra = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, index]))
+      const { warnings } = parseRunInput({ ...minimal, ...extra })
+      expect(warnings).toHaveLength(100)
+      expect(warnings.at(-1)).toEqual({ field: '(body)', message: '51 more warnings left out' })
+    })
+  })
+})
+
+describe('nulls of optional fields', () => {
+  const minimal = { threadId: 't', runId: 'r', messages: [] }
+  const defaults = { state: {}, tools: [], context: [], resume: [] }
+  const user = (content: unknown) => ({ id: 'u', role: 'user', content })
+  const image = { type: 'image', source: { type: 'data', value: 'AAAA', mimeType: 'image/png' } }
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const assistant = (members: object) => ({ id: 'a', role: 'assistant', ...members })
+  const inMessages = (...messages: unknown[]) => ({ ...minimal, messages })
+
+  describe('a null of an optional field', () => {
+    it.each([
+      ['parentRunId', { ...minimal, parentRunId: null }],
+      ['protocolVersion', { ...minimal, protocolVersion: null }],
+      ['state', { ...minimal, state: null }],
+      ['tools', { ...minimal, tools: null }],
+      ['context', { ...minimal, context: null }],
+      ['forwardedProps', { ...minimal, forwardedProps: null }],
+      ['resume', { ...minimal, resume: null }],
+      [
+        'resume[0].payload',
+        { ...minimal, resume: [{ interruptId: 'i', status: 'resolved', payload: null }] },
+      ],
+      [
+        'resume[0].metadata',
+        { ...minimal, resume: [{ interruptId: 'i', status: 'cancelled', metadata: null }] },
+      ],
+      ['tools[0].parameters', { ...minimal, tools: [{ name: 'f', description: 'd', parameters: null }] }],
+      ['tools[0].metadata', { ...minimal, tools: [{ name: 'f', description: 'd', metadata: null }] }],
+      ['messages[0].content', inMessages(assistant({ content: null, toolCalls: [call] }))],
+      ['messages[0].toolCalls', inMessages(assistant({ content: 'x', toolCalls: null }))],
+      [
+        'messages[0].toolCalls[0].metadata',
+        inMessages(assistant({ toolCalls: [{ ...call, metadata: null }] })),
+      ],
+      [
+        'messages[0].toolCalls[0].encryptedValue',
+        inMessages(assistant({ toolCalls: [{ ...call, encryptedValue: null }] })),
+      ],
+      ['messages[0].name', inMessages({ ...user('x'), name: null })],
+      ['messages[0].subagentRunId', inMessages({ ...user('x'), subagentRunId: null })],
+      ['messages[0].encryptedValue', inMessages({ ...user('x'), encryptedValue: null })],
+      ['messages[0].metadata', inMessages({ ...user('x'), metadata: null })],
+      ['messages[0].error', inMessages({ id: 'x', role: 'tool', toolCallId: 'c', content: '', error: null })],
+      ['messages[0].content[0].id', inMessages(user([{ type: 'text', text: 'x', id: null }]))],
+      ['messages[0].content[0].metadata', inMessages(user([{ ...image, metadata: null }]))],
+      [
+        'messages[0].content[0].source.mimeType',
+        inMessages(user([{ type: 'image', source: { type: 'url', value: 'https://x', mimeType: null } }])),
+      ],
+      [
+        'messages[0].content[0].source.provider',
+        inMessages(user([{ type: 'image', source: { type: 'file', value: 'f', provider: null } }])),
+      ],
+    ])('is read as absent: %s', (field, body) => {
+      const { input, warnings } = parseRunInput(body)
+      expect(warnings).toEqual([{ field, message: 'null, read as absent' }])
+      expect(input).toEqual({ ...defaults, ...omitOptionalNulls(body, 'RunAgentInput') })
+    })
+  })
+})
+
+describe('malformed fields', () => {
+  const minimal = { threadId: 't', runId: 'r', messages: [] }
+  const user = (content: unknown) => ({ id: 'u', role: 'user', content })
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const assistant = (members: object) => ({ id: 'a', role: 'assistant', ...members })
+  const inMessages = (...messages: unknown[]) => ({ ...minimal, messages })
+
+  describe('a malformed field', () => {
+    const text = (value: unknown) => ({ type: 'text', text: value })
+    it.each([
+      ['(body)', 'expected object, got null', null],
+      ['(body)', 'expected object, got array', []],
+      ['(body)', 'expected object, got string', '{}'],
+      ['(body)', 'expected object, got nothing', undefined],
+      ['threadId', 'expected string, got nothing', { runId: 'r', messages: [] }],
+      ['threadId', 'expected string, got null', { ...minimal, threadId: null }],
+      ['runId', 'expected string, got number', { ...minimal, runId: 7 }],
+      ['messages', 'expected array, got nothing', { threadId: 't', runId: 'r' }],
+      ['messages', 'expected array, got null', { ...minimal, messages: null }],
+      ['messages', 'expected array, got string', { ...minimal, messages: 'hello' }],
+      ['messages[1]', 'expected object, got null', inMessages(user('x'), null)],
+      ['messages[0].role', 'expected string, got nothing', inMessages({ id: 'x', content: 'x' })],
+      ['messages[0].role', 'expected string, got number', inMessages({ id: 'x', role: 1 })],
+      ['messages[0].id', 'expected string, got nothing', inMessages({ role: 'user', content: 'x' })],
+      ['messages[0].content', 'expected string or array, got number', inMessages(user(5))],
+      ['messages[0].content', 'expected string or array, got null', inMessages(user(null))],
+      ['messages[0].content', 'expected string, got array', inMessages(assistant({ content: [] }))],
+      [
+        'messages[0].content[1].text',
+        'expected string, got boolean',
+        inMessages(user([text('x'), text(true)])),
+      ],
+      ['messages[0].content[0].type', 'expected string, got nothing', inMessages(user([{ text: 'x' }]))],
+      [
+        'messages[0].content[0].source',
+        'expected object, got nothing',
+        inMessages(user([{ type: 'image' }])),
+      ],
+      [
+        'messages[0].content[0].source.mimeType',
+        'expected string, got nothing',
+        inMessages(user([{ type: 'image', source: { type: 'data', value: 'x' } }])),
+      ],
+      [
+        'messages[2].toolCalls[0].function.arguments',
+        'expected string, got number',
+        inMessages(
+          { id: 'x', role: 'activity' },
+          { id: 'x', role: 'wizard' },
+          assistant({ toolCalls: [{ ...call, function: { name: 'f', arguments: 5 } }] }),
+        ),
+      ],
+      [
+        'messages[0].toolCalls[0].type',
+        'expected "function", got "tool"',
+        inMessages(assistant({ toolCalls: [{ ...call, type: 'tool' }] })),
+      ],
+      ['messages[0].metadata', 'expected object, got array', inMessages({ ...user('x'), metadata: [] })],
+      ['tools', 'expected array, got object', { ...minimal, tools: {} }],
+      ['tools[0]', 'expected object, got string', { ...minimal, tools: ['f'] }],
+      ['tools[0].description', 'expected string, got nothing', { ...minimal, tools: [{ name: 'f' }] }],
+      [
+        'context[0].value',
+        'expected string, got object',
+        { ...minimal, context: [{ description: 'd', value: {} }] },
+      ],
+      [
+        'resume[0].status',
+        'expected "resolved" or "cancelled", got "done"',
+        { ...minimal, resume: [{ interruptId: 'i', status: 'done' }] },
+      ],
+      ['protocolVersion', 'expected string, got number', { ...minimal, protocolVersion: 1 }],
+      [
+        'protocolVersion',
+        'expected a version such as "1.0", got "one"',
+        { ...minimal, protocolVersion: 'one' },
+      ],
+      [
+        'protocolVersion',
+        'expected a version such as "1.0", got "1.0.0"',
+        { ...minimal, protocolVersion: '1.0.0' },
+      ],
+      ['protocolVersion', 'expected a version such as "1.0", got ""', { ...minimal, protocolVersion: '' }],
+    ])('is refused by name: %s %s', (field, message, body) => {
+      const error = refusal(body)
+      expect(error).toMatchObject({ code: 'INVALID_INPUT', status: 400, message: `${field}: ${message}` })
+      expect(error.details).toEqual({ field, issues: [{ field, message }] })
+    })
+
+    it('is listed with the others', () => {
+      const { message, details } = refusal({ threadId: 1, runId: 2, messages: [user(3)] })
+      expect(message).toBe('threadId: expected string, got number')
+      expect(details.issues).toEqual([
+        { field: 'threadId', message: 'expected string, got number' },
+        { field: 'runId', message: 'expected string, got number' },
+        { field: 'messages[0].content', message: 'expected string or array, got number' },
+      ])
+    })
+
+    it('is listed up to the twentieth, however many there are', () => {
+      const { details } = refusal({ ...minimal, messages: new Array(300_000).fill(1) })
+      expect(details.issues).toHaveLength(20)
+    })
+
+    it('is cut when it is long, so that an error stays readable', () => {
+      expect(refusal({ ...minimal, protocolVersion: 'x'.repeat(1e6) }).message.length).toBeLessThan(150)
+    })
+  })
+
+  function refusal(body: unknown): MillraceError {
+    try {
+      parseRunInput(body)
+    } catch (error) {
+      if (MillraceError.isInstance(error)) return error
+      throw error
+    }
+    throw new Error('the input was accepted')
+  }
+})

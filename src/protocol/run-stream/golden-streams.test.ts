@@ -2,8 +2,7 @@ import { expect, it } from 'vitest'
 import { goldenStreams } from '../../../test/fixtures/golden-streams.js'
 import { MillraceError } from '../../core/errors.js'
 import { assertValidStream } from '../../testing/index.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { RunEnd } from './ending.js'
+import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
 import { createRunStream } from './run-stream.js'
 
 const approval = {

@@ -1,31 +1,25 @@
 import { mergeMetadata } from '@ag-ui/core'
-import { owner, type Extras, type Item, type Lane, type Run } from './run.js'
+import { laneTag, type Extras, type Item, type Lane, type RunState } from './run-state.js'
 
-/** Notes that an item is open now; what else the lane holds open makes room for it. */
-export function opened(run: Run, item: Item): void {
-  makeRoom(run, item)
+/**
+ * Opens an item in its lane, which writes one thing at a time: reasoning ends before text begins, text before a tool
+ * call. Sticky items stay open, and so does the span around a new reasoning message. The caller emits the start.
+ */
+export function open(run: RunState, item: Item): void {
+  for (const other of newestFirst(item.lane)) {
+    if (!other.sticky && !(item.kind === 'reasoning' && other.kind === 'span')) close(run, other)
+  }
   item.isOpen = true
   item.lane.open.add(item)
 }
 
-/**
- * A lane says one thing at a time: reasoning ends before text begins, text before a tool call. Sticky items are left
- * alone, and so is the span around a new reasoning message.
- */
-function makeRoom(run: Run, item: Item): void {
-  for (const other of newestFirst(item.lane)) {
-    if (other.sticky || (item.kind === 'reasoning' && other.kind === 'span')) continue
-    close(run, other)
-  }
-}
-
-/** Emits the end of an item, once. */
-export function close(run: Run, item: Item, extras?: Extras): void {
+/** Emits the end of an item, and the encrypted value that waits for it. Ignored when the item is closed. */
+export function close(run: RunState, item: Item, extras?: Extras): void {
   if (!item.isOpen) return
   item.isOpen = false
   item.lane.open.delete(item)
   if (extras) carry(item, extras)
-  const rest = { ...owner(item.lane), ...takeCarried(item) }
+  const rest = { ...laneTag(item.lane), ...takeCarried(item) }
   switch (item.kind) {
     case 'text':
       run.emit({ type: 'TEXT_MESSAGE_END', messageId: item.id, ...rest })
@@ -44,32 +38,33 @@ export function close(run: Run, item: Item, extras?: Extras): void {
   if (encryptedValue) run.emit(encryptedValue)
 }
 
-/** Keeps the extras of an event for the next one that is sent of the item: an empty delta, say, is not sent. */
+/** Closes every item of a lane, the newest first: messages before the span around them. */
+export function closeItems(run: RunState, lane: Lane): void {
+  for (const item of newestFirst(lane)) close(run, item)
+}
+
+function newestFirst(lane: Lane): Item[] {
+  return lane.open.size === 0 ? [] : [...lane.open].reverse()
+}
+
+/** Saves the extras of an event for the next one that is sent of the item: an empty delta, say, is not sent. */
 export function carry(item: Item, extras: Extras): void {
   const metadata = mergeMetadata(item.carried?.metadata, extras.metadata)
   item.carried = { ...item.carried, ...extras, ...(metadata === undefined ? {} : { metadata }) }
 }
 
-/** The extras an item holds for its next event. */
+/** Takes the extras that an item carries for its next event. */
 export function takeCarried(item: Item): Extras {
   const { carried = {} } = item
   item.carried = undefined
   return carried
 }
 
-/** Closes every item and step of a lane: messages before the span around them, the newest first. */
-export function closeAll(run: Run, lane: Lane): void {
-  closeItems(run, lane)
-  for (const stepName of [...lane.steps].reverse()) {
-    run.emit({ type: 'STEP_FINISHED', stepName, ...owner(lane) })
+/** The extras of an event. */
+export function extrasOf({ timestamp, rawEvent, metadata }: Extras): Extras {
+  return {
+    ...(timestamp === undefined ? {} : { timestamp }),
+    ...(rawEvent === undefined ? {} : { rawEvent: rawEvent as unknown }),
+    ...(metadata === undefined ? {} : { metadata }),
   }
-  lane.steps = []
-}
-
-export function closeItems(run: Run, lane: Lane): void {
-  for (const item of newestFirst(lane)) close(run, item)
-}
-
-function newestFirst(lane: Lane): Item[] {
-  return lane.open.size === 0 ? [] : [...lane.open].reverse()
 }

@@ -1,41 +1,28 @@
-import type { EventOf } from '../events.js'
-import { freeId } from './claims.js'
-import { closeAll } from './items.js'
-import { owner, type Lane, type Run } from './run.js'
-
-export function createLane({
-  key,
-  tag,
-  id,
-  name,
-  parent,
-}: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
-  return { key, tag, id, name, parent, open: new Set(), steps: [], closed: false }
-}
+import type { EventOf } from '../contract.js'
+import { freeId } from './ids.js'
+import { closeItems } from './items.js'
+import { attributed, createLane, laneTag, type Lane, type RunState } from './run-state.js'
 
 /**
  * The open lane of a tag. A subagent that was never announced, or that writes after it finished, gets a span of its
- * own, so that every tag on the wire belongs to an open subagent.
+ * own, so that every tag on the wire belongs to a running subagent.
  */
-export function laneOf(run: Run, tag: string | undefined): Lane {
+export function laneOf(run: RunState, tag: string | undefined): Lane {
   if (tag === undefined) return run.root
   const lane = run.lanes.get(tag)
   if (lane && !lane.closed) return lane
-  return startLane(
-    run,
-    { type: 'SUBAGENT_STARTED', subagentRunId: tag, name: lane?.name ?? tag },
-    lane?.parent,
-  )
+  const started = { type: 'SUBAGENT_STARTED', subagentRunId: tag, name: lane?.name ?? tag } as const
+  return startLane(run, started, lane?.parent)
 }
 
-/** Where an event that stands alone belongs: its lane, or the nearest ancestor still running. */
-export function openLaneOf(run: Run, tag: string | undefined): Lane {
+/** The lane of an event that stands alone: the tag's, or its nearest ancestor that still runs. */
+export function openLaneOf(run: RunState, tag: string | undefined): Lane {
   const lane = tag === undefined ? undefined : run.lanes.get(tag)
   for (let up = lane; up; up = up.parent) if (!up.closed) return up
   return laneOf(run, tag)
 }
 
-export function writeSubagentStart(run: Run, event: EventOf<'SUBAGENT_STARTED'>): void {
+export function writeSubagentStart(run: RunState, event: EventOf<'SUBAGENT_STARTED'>): void {
   const known = run.lanes.get(event.subagentRunId)
   if (known && !known.closed) {
     run.report(`SUBAGENT_STARTED: subagent '${event.subagentRunId}' is already running`)
@@ -47,7 +34,7 @@ export function writeSubagentStart(run: Run, event: EventOf<'SUBAGENT_STARTED'>)
   startLane(run, rest, parent)
 }
 
-function startLane(run: Run, event: EventOf<'SUBAGENT_STARTED'>, parent: Lane = run.root): Lane {
+function startLane(run: RunState, event: EventOf<'SUBAGENT_STARTED'>, parent: Lane = run.root): Lane {
   const tag = event.subagentRunId
   // A subagent id names one invocation: a second one under the same tag needs an id of its own.
   const id = freeId(tag, (id) => run.laneIds.has(id), '#')
@@ -60,7 +47,10 @@ function startLane(run: Run, event: EventOf<'SUBAGENT_STARTED'>, parent: Lane = 
   return lane
 }
 
-export function writeSubagentEnd(run: Run, event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>): void {
+export function writeSubagentEnd(
+  run: RunState,
+  event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>,
+): void {
   const lane = run.lanes.get(event.subagentRunId)
   if (!lane || lane.closed) {
     run.report(`${event.type}: subagent '${event.subagentRunId}' is not running`)
@@ -70,28 +60,49 @@ export function writeSubagentEnd(run: Run, event: EventOf<'SUBAGENT_FINISHED' | 
     event.type === 'SUBAGENT_FINISHED' && event.outcome?.type === 'suspended' ? event.outcome : undefined
   for (const other of [...run.openLanes].reverse()) {
     if (!isWithin(other, lane)) continue
-    if (suspended) {
-      // One below it that waits already has said for what.
-      if (other === lane || !other.waitsFor) suspendLane(run, other, suspended.interruptIds)
-    } else endLane(run, other, other === lane ? event : endingLike(event))
+    if (!suspended) endLane(run, other, other === lane ? event : endLike(event))
+    // A subagent below that is suspended already has named its interrupts.
+    else if (other === lane || !other.interruptIds) suspendLane(run, other, suspended.interruptIds)
   }
 }
 
-function suspendLane(run: Run, lane: Lane, interruptIds: readonly string[] = []): void {
-  closeAll(run, lane)
-  lane.waitsFor = interruptIds
+function suspendLane(run: RunState, lane: Lane, interruptIds: readonly string[] = []): void {
+  closeLaneContent(run, lane)
+  lane.interruptIds = interruptIds
 }
 
-/** How a subagent ends when its parent, or the run, ends first. */
-export type LaneEnding =
+/** How a lane ends. */
+export type LaneEnd =
   Omit<EventOf<'SUBAGENT_FINISHED'>, 'subagentRunId'> | Omit<EventOf<'SUBAGENT_ERROR'>, 'subagentRunId'>
 
+/** The end of a subagent that has not ended itself when its parent does. */
+function endLike(event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>): LaneEnd {
+  if (event.type === 'SUBAGENT_FINISHED') return { type: 'SUBAGENT_FINISHED' }
+  const { message, code } = event
+  return { type: 'SUBAGENT_ERROR', message, ...(code === undefined ? {} : { code }) }
+}
+
+/** Ends every running subagent and closes all that is open in the run's own lane. */
+export function closeLanes(run: RunState, endOf: (lane: Lane) => LaneEnd): void {
+  for (const lane of [...run.openLanes].reverse()) endLane(run, lane, endOf(lane))
+  closeLaneContent(run, run.root)
+}
+
 /** Closes all that is open in the lane and then the lane itself. */
-export function endLane(run: Run, lane: Lane, ending: LaneEnding): void {
-  closeAll(run, lane)
-  run.emit({ ...ending, ...owner(lane), subagentRunId: lane.id ?? '' })
+function endLane(run: RunState, lane: Lane, end: LaneEnd): void {
+  closeLaneContent(run, lane)
+  run.emit({ ...end, ...laneTag(lane), subagentRunId: lane.id ?? '' })
   lane.closed = true
   run.openLanes.delete(lane)
+}
+
+/** Closes every item and step of a lane, the newest first. */
+function closeLaneContent(run: RunState, lane: Lane): void {
+  closeItems(run, lane)
+  for (const stepName of [...lane.steps].reverse()) {
+    run.emit({ type: 'STEP_FINISHED', stepName, ...laneTag(lane) })
+  }
+  lane.steps = []
 }
 
 export function isWithin(lane: Lane, ancestor: Lane): boolean {
@@ -99,9 +110,38 @@ export function isWithin(lane: Lane, ancestor: Lane): boolean {
   return false
 }
 
-/** The end of a subagent that never said so itself, after that of its parent. */
-function endingLike(event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>): LaneEnding {
-  if (event.type === 'SUBAGENT_FINISHED') return { type: 'SUBAGENT_FINISHED' }
-  const { message, code } = event
-  return { type: 'SUBAGENT_ERROR', message, ...(code === undefined ? {} : { code }) }
+/** Starts a step. Steps are unique per lane while they are open: the second `w` is `w#2`. */
+export function writeStepStart(run: RunState, event: EventOf<'STEP_STARTED'>): void {
+  const lane = openLaneOf(run, event.subagentRunId)
+  const stepName = freeId(event.stepName, (name) => lane.steps.includes(name), '#')
+  lane.steps = [...lane.steps, stepName]
+  run.emit(attributed({ ...event, stepName }, lane))
+}
+
+export function writeStepEnd(run: RunState, event: EventOf<'STEP_FINISHED'>): void {
+  const lane = laneOfStep(run, event)
+  const stepName = lane && openStepName(lane, event.stepName)
+  if (!lane || stepName === undefined) {
+    run.report(`STEP_FINISHED: step '${event.stepName}' is not open`)
+    return
+  }
+  lane.steps = lane.steps.filter((open) => open !== stepName)
+  run.emit(attributed({ ...event, stepName }, lane))
+}
+
+/** The tagged lane, or for an untagged end the run's own, or else the only subagent that has such a step. */
+function laneOfStep(
+  run: RunState,
+  { stepName, subagentRunId: tag }: EventOf<'STEP_FINISHED'>,
+): Lane | undefined {
+  if (tag !== undefined) return openLaneOf(run, tag)
+  if (openStepName(run.root, stepName) !== undefined) return run.root
+  const others = [...run.openLanes].filter((lane) => openStepName(lane, stepName) !== undefined)
+  return others.length === 1 ? others[0] : undefined
+}
+
+/** The exact name if it is open, else the newest `name#n`. */
+function openStepName({ steps }: Lane, name: string): string | undefined {
+  if (steps.includes(name)) return name
+  return steps.findLast((open) => open.startsWith(`${name}#`) && /^\d+$/.test(open.slice(name.length + 1)))
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { brief } from '../../../test/support/brief.js'
 import { sequentialIds } from '../../core/ids.js'
 import { assertValidStream } from '../../testing/index.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
+import type { AgentEvent, AgUiEvent } from '../contract.js'
 import { cancelledMark, isCutOff, isRejected, rejectedMark, rejectMessage } from '../messages.js'
 import { createRunStream, resumeRunStream } from './run-stream.js'
 

@@ -1,91 +1,201 @@
-import type { AgUiEvent } from '../events.js'
-import { createFold, type Fold } from '../fold/fold.js'
-import { createLane } from './lanes.js'
-import type { RunStreamOptions } from './run-stream.js'
-import type { Run } from './run.js'
+import type { AgUiEvent, EventOf, RunStreamOptions } from '../contract.js'
+import { ClientFold } from '../fold/fold.js'
 
-type RunStateOptions = Pick<
-  RunStreamOptions,
-  'messages' | 'state' | 'emit' | 'readState' | 'onProblem' | 'newId'
->
+/** One owner of events: the run's own agent, or one subagent invocation. Lanes interleave freely. */
+export interface Lane {
+  /** Unique in the run, also when an agent uses a tag twice. */
+  readonly key: number
+  /** The subagentRunId the agent writes; undefined for the run's own agent. */
+  readonly tag: string | undefined
+  /** The subagentRunId on the wire. */
+  readonly id: string | undefined
+  readonly name: string
+  readonly parent: Lane | undefined
+  /** What is open in this lane, oldest first. */
+  readonly open: Set<Item>
+  /** The names of its open steps, oldest first. */
+  steps: readonly string[]
+  /** The interrupts of a subagent that says it is suspended. Its end is written when the run is interrupted. */
+  interruptIds: readonly string[] | undefined
+  closed: boolean
+}
 
-/** What a run knows. Much of it is about what most runs do not have, and is made when it is first asked for. */
-export class RunState implements Run {
-  readonly fold: Fold
+export function createLane(lane: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
+  const { key, tag, id, name, parent } = lane
+  return { key, tag, id, name, parent, open: new Set(), steps: [], interruptIds: undefined, closed: false }
+}
+
+/** The `subagentRunId` of a lane, to be spread into an event. */
+export function laneTag(lane: Lane): { subagentRunId?: string } {
+  return lane.id === undefined ? {} : { subagentRunId: lane.id }
+}
+
+/** The event under a lane's tag, whatever tag it came with. */
+export function attributed<E extends { subagentRunId?: string }>(event: E, lane: Lane): E {
+  const { subagentRunId: _tag, ...rest } = event
+  return { ...rest, ...laneTag(lane) } as E
+}
+
+/** Fields any event may carry beside its own. */
+export type Extras = Pick<AgUiEvent, 'timestamp' | 'rawEvent' | 'metadata'>
+
+interface OpenItem {
+  /** The id on the wire. */
+  readonly id: string
+  readonly lane: Lane
+  isOpen: boolean
+  /**
+   * Stays open when something else opens in its lane. True for a tool call with an explicit start, and for an item that
+   * is continued after another one has closed it: that agent really writes several at once.
+   */
+  sticky: boolean
+  /** Extras of events that were not sent, for the item's next event. */
+  carried?: Extras | undefined
+  /** The newest encrypted value for the open item. It is sent after the item's end. */
+  encryptedValue?: EventOf<'REASONING_ENCRYPTED_VALUE'> | undefined
+}
+
+export interface MessageItem extends OpenItem {
+  readonly kind: 'text' | 'reasoning'
+  wasOpen: boolean
+  role: NonNullable<EventOf<'TEXT_MESSAGE_START'>['role']>
+  name: string | undefined
+}
+
+export interface SpanItem extends OpenItem {
+  readonly kind: 'span'
+  /** The id the agent uses for it. */
+  readonly rawId: string
+}
+
+export interface CallItem extends OpenItem {
+  readonly kind: 'call'
+  readonly name: string
+  readonly parentMessageId: string | undefined
+  /** No argument may follow: the agent said so, or a snapshot has restated the call. */
+  ended: boolean
+  answered: boolean
+}
+
+export type Item = MessageItem | SpanItem | CallItem
+
+/**
+ * All that one run stream knows. The writers of the event families work on it; only its `emit` methods produce output.
+ * Collections that most runs do not need are made when they are first asked for.
+ */
+export class RunState {
+  /** What the client holds. */
+  readonly fold: ClientFold
+  /** The lane of the run's own agent. */
   readonly root = createLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined })
-  readonly messages: Run['messages'] = new MessageItems()
+  /** The first claimant of each id the agent uses. */
+  readonly messages = new MessageItems()
+  /** Items whose id was taken by another owner or kind, by lane, kind and the id the agent uses. */
+  renamed: Map<string, MessageItem> | undefined
+  /** Ids on the wire that are spoken for, whether or not the fold has them yet. */
   readonly claimed = new Set<string>()
   readonly newId: () => string
   readonly readState: (() => unknown) | undefined
-  renamed: Run['renamed']
-  readonly #emit: RunStateOptions['emit']
-  readonly #onProblem: RunStateOptions['onProblem']
-  #openLanes: Run['openLanes'] | undefined
-  #laneIds: Run['laneIds'] | undefined
-  #lanes: Run['lanes'] | undefined
-  #calls: Run['calls'] | undefined
-  #pastCalls: Run['pastCalls'] | undefined
-  #reasoningOwners: Run['reasoningOwners'] | undefined
-  #activities: Run['activities'] | undefined
+  readonly #emit: RunStreamOptions['emit']
+  readonly #onProblem: RunStreamOptions['onProblem']
+  #openLanes: Set<Lane> | undefined
+  #laneIds: Set<string> | undefined
+  #lanes: Map<string, Lane> | undefined
+  #calls: Map<string, CallItem> | undefined
+  #pastCalls: Set<string> | undefined
+  #reasoningOwners: Map<string, Lane['id']> | undefined
+  #activities: Map<string, string> | undefined
 
-  constructor(options: RunStateOptions) {
+  constructor(options: Omit<RunStreamOptions, 'threadId' | 'runId'>) {
     const { messages = [], state, readState, newId = () => crypto.randomUUID() } = options
     this.#emit = options.emit
     this.#onProblem = options.onProblem
-    this.fold = createFold({ messages, state })
+    this.fold = new ClientFold({ messages, state })
     this.newId = newId
     this.readState = readState
   }
 
-  get openLanes(): Run['openLanes'] {
+  /** The running subagents in the order they were started. */
+  get openLanes(): Set<Lane> {
     return (this.#openLanes ??= new Set())
   }
 
-  get laneIds(): Run['laneIds'] {
+  /** Every subagentRunId this run has used on the wire. */
+  get laneIds(): Set<string> {
     return (this.#laneIds ??= new Set())
   }
 
-  get lanes(): Run['lanes'] {
+  /** The current lane of each tag. */
+  get lanes(): Map<string, Lane> {
     return (this.#lanes ??= new Map())
   }
 
-  get calls(): Run['calls'] {
+  get calls(): Map<string, CallItem> {
     return (this.#calls ??= new Map())
   }
 
-  get pastCalls(): Run['pastCalls'] {
+  /** Ids of calls a snapshot may have taken away. */
+  get pastCalls(): Set<string> {
     return (this.#pastCalls ??= new Set())
   }
 
-  get reasoningOwners(): Run['reasoningOwners'] {
+  /** Who owns each reasoning id, of messages and of spans. */
+  get reasoningOwners(): Map<string, Lane['id']> {
     return (this.#reasoningOwners ??= new Map())
   }
 
-  get activities(): Run['activities'] {
+  /** The id on the wire of each activity, by the id the agent uses. */
+  get activities(): Map<string, string> {
     return (this.#activities ??= new Map())
   }
 
+  /** Writes one strict event: into the fold and out. */
   emit(event: AgUiEvent): void {
     this.fold.apply(event)
     this.#emit(event)
   }
 
+  /** Writes one strict event unless a client could not take it; then returns the reason. */
   tryEmit(event: AgUiEvent): string | undefined {
     const problem = this.fold.apply(event)
     if (problem === undefined) this.#emit(event)
     return problem
   }
 
+  /** Writes the one event per token: a literal, nothing spread. */
+  emitDelta(item: Item, delta: string): void {
+    const subagentRunId = item.lane.id
+    let event: EventOf<'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT' | 'TOOL_CALL_ARGS'>
+    if (item.kind === 'call') {
+      const toolCallId = item.id
+      event =
+        subagentRunId === undefined
+          ? { type: 'TOOL_CALL_ARGS', toolCallId, delta }
+          : { type: 'TOOL_CALL_ARGS', toolCallId, delta, subagentRunId }
+    } else {
+      const type = item.kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
+      const messageId = item.id
+      event =
+        subagentRunId === undefined ? { type, messageId, delta } : { type, messageId, delta, subagentRunId }
+    }
+    if (item.carried) {
+      event = { ...event, ...item.carried }
+      item.carried = undefined
+    }
+    this.emit(event)
+  }
+
+  /** Reports an event that was left out, or repaired in a way that loses something. */
   report(problem: string): void {
     this.#onProblem?.(problem)
   }
 }
 
 class MessageItems {
-  readonly text: Run['messages']['text'] = new Map()
-  #reasoning: Run['messages']['reasoning'] | undefined
+  readonly text = new Map<string, MessageItem>()
+  #reasoning: Map<string, MessageItem> | undefined
 
-  get reasoning(): Run['messages']['reasoning'] {
+  get reasoning(): Map<string, MessageItem> {
     return (this.#reasoning ??= new Map())
   }
 }

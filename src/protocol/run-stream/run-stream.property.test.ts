@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { agentEvent, history } from '../../../test/support/arbitrary-events.js'
 import { reduceWithClient } from '../../../test/support/client-reducer.js'
 import { lintEvents, type Violation } from '../../testing/index.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { RunEnd } from './ending.js'
+import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
 import { createRunStream } from './run-stream.js'
 
 const state = { a: { b: 1 }, list: [1, 2] }

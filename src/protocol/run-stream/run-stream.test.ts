@@ -4,9 +4,8 @@ import { brief } from '../../../test/support/brief.js'
 import { MillraceError } from '../../core/errors.js'
 import { sequentialIds } from '../../core/ids.js'
 import { assertValidStream } from '../../testing/index.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { RunEnd } from './ending.js'
-import { createRunStream, type RunStreamOptions } from './run-stream.js'
+import type { AgentEvent, AgUiEvent, RunEnd, RunStreamOptions } from '../contract.js'
+import { createRunStream } from './run-stream.js'
 
 interface Setup extends Partial<RunStreamOptions> {
   end?: RunEnd | Error
@@ -441,7 +440,7 @@ describe('the end', () => {
   })
 
   it.each([
-    ['no interrupt', [], 'asks nothing'],
+    ['no interrupt', [], 'at least one interrupt'],
     [
       'two interrupts of one id',
       [

@@ -1,62 +1,43 @@
-import { PROTOCOL_VERSION, type Message } from '@ag-ui/core'
+import { PROTOCOL_VERSION } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { Fold } from '../fold/fold.js'
-import { cleanEvent } from './clean.js'
-import { closeOpen, failRun, finishRun, type CloseOptions, type FailOptions, type RunEnd } from './ending.js'
-import { emitDelta } from './messages.js'
-import { route } from './route.js'
-import { RunState } from './run-state.js'
-import type { Run } from './run.js'
-import { emitArgs } from './tool-calls.js'
+import { checkEvent } from '../check/check-event.js'
+import type {
+  AgentEvent,
+  AgUiEvent,
+  CloseOptions,
+  FailOptions,
+  Fold,
+  ResumeRunStreamOptions,
+  RunEnd,
+  RunStream,
+  RunStreamOptions,
+} from '../contract.js'
+import { openLaneOf, writeStepEnd, writeStepStart, writeSubagentEnd, writeSubagentStart } from './lanes.js'
+import { writeMessage, writeSpanEnd, writeSpanStart } from './messages.js'
+import { attributed, RunState, type Item } from './run-state.js'
+import { closeOpen, failRun, finishRun } from './terminal-event.js'
+import {
+  writeActivityDelta,
+  writeActivitySnapshot,
+  writeEncryptedValue,
+  writeMessagesSnapshot,
+  writeStateDelta,
+  writeStateSnapshot,
+} from './thread-events.js'
+import { writeCall, writeResult } from './tool-calls.js'
 
-export interface RunStreamOptions {
-  readonly threadId: string
-  readonly runId: string
-  readonly parentRunId?: string | undefined
-  /** The messages the client holds when the run starts. */
-  readonly messages?: readonly Message[]
-  /** The state the client holds when the run starts. */
-  readonly state?: unknown
-  /** Receives every event of the strict stream, in order, synchronously. What it throws reaches the writer. */
-  readonly emit: (event: AgUiEvent) => void
-  /** Reads the agent's own state, for the snapshot that is sent when a delta does not fit the client's. */
-  readonly readState?: () => unknown
-  /** Told what had to be left out or could not be kept as the agent wrote it. Must not throw. */
-  readonly onProblem?: (problem: string) => void
-  readonly newId?: () => string
-}
-
-/**
- * The one owner of "what is open" in a run. Agents write loosely: chunks, untagged continuations, ends that never
- * come. What comes out is a strict AG-UI 1.0 stream that starts with RUN_STARTED and has exactly one terminal event
- * with everything closed before it.
- */
-export interface RunStream {
-  /** What a client of this stream holds now. */
-  readonly fold: Pick<Fold, 'messages' | 'state'>
-  readonly ended: boolean
-  /**
-   * Takes one event of an agent. Throws INVALID_EVENT or ENCODING_ERROR, with nothing written, when it has no
-   * meaning, and RUN_CLOSED after the end.
-   */
-  write(event: AgentEvent): void
-  /** Ends the run. Throws, with nothing written, when the end itself is invalid: then call `fail`. */
-  finish(end: RunEnd): void
-  /** Ends the run with RUN_ERROR. Clients learn what the error may show, see `toWireError`. */
-  fail(error: unknown, options?: FailOptions): void
-  /**
-   * Closes all that is open, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
-   * of the messages that were cut off.
-   */
-  closeOpen(options: CloseOptions): readonly string[]
-}
-
-export interface ResumeRunStreamOptions extends RunStreamOptions {
-  /** The strict events that the run has emitted so far, as its log has them. They are not emitted again. */
-  readonly events: Iterable<AgUiEvent>
-  /** Called when one of the events cannot be read. It is left out. */
-  readonly onUnreadable: (error: unknown) => void
+/** Starts a run stream: RUN_STARTED is emitted before this returns. */
+export function createRunStream(options: RunStreamOptions): RunStream {
+  const { threadId, runId, parentRunId } = options
+  const run = new RunState(options)
+  run.emit({
+    type: 'RUN_STARTED',
+    threadId,
+    runId,
+    protocolVersion: PROTOCOL_VERSION,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+  })
+  return new StrictStream(run, { threadId, runId })
 }
 
 /** Takes up a run stream that stopped in the middle. Without any events it starts with RUN_STARTED. */
@@ -79,32 +60,18 @@ export function resumeRunStream({ events, onUnreadable, ...options }: ResumeRunS
   return stream
 }
 
-/** A live subagent that suspends is ended when the run is. In a log that has happened. */
+/** Written by an agent, a suspension lets its lane wait for the end of the run. In a log it is the lane's end. */
 function withoutSuspension(event: AgentEvent): AgentEvent {
   return event.type === 'SUBAGENT_FINISHED' ? { type: event.type, subagentRunId: event.subagentRunId } : event
 }
 
-/** Starts a run stream: RUN_STARTED is emitted before this returns. */
-export function createRunStream(options: RunStreamOptions): RunStream {
-  const { threadId, runId, parentRunId } = options
-  const run: Run = new RunState(options)
-  run.emit({
-    type: 'RUN_STARTED',
-    threadId,
-    runId,
-    protocolVersion: PROTOCOL_VERSION,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
-  })
-  return new StrictStream(run, { threadId, runId })
-}
-
 // A class: an accessor in an object literal would give every run an object shape of its own.
 class StrictStream implements RunStream {
-  readonly #run: Run
+  readonly #run: RunState
   readonly #ids: { readonly threadId: string; readonly runId: string }
   ended = false
 
-  constructor(run: Run, ids: { readonly threadId: string; readonly runId: string }) {
+  constructor(run: RunState, ids: { readonly threadId: string; readonly runId: string }) {
     this.#run = run
     this.#ids = ids
   }
@@ -114,69 +81,112 @@ class StrictStream implements RunStream {
   }
 
   write(event: AgentEvent): void {
-    this.#assertOpen()
+    if (this.ended) throw this.#closed()
     if (writeDelta(this.#run, event)) return
-    const clean = cleanEvent(this.#run, event)
-    if (clean) route(this.#run, clean)
+    const checked = checkEvent(event, this.#run)
+    if (checked) route(this.#run, checked)
   }
 
   finish(end: RunEnd): void {
-    this.#assertOpen()
+    if (this.ended) throw this.#closed()
     finishRun(this.#run, this.#ids, end)
     this.ended = true
   }
 
   fail(error: unknown, options?: FailOptions): void {
-    this.#assertOpen()
+    if (this.ended) throw this.#closed()
     failRun(this.#run, error, options)
     this.ended = true
   }
 
   closeOpen(options: CloseOptions): readonly string[] {
-    this.#assertOpen()
+    if (this.ended) throw this.#closed()
     return closeOpen(this.#run, options)
   }
 
-  #assertOpen(): void {
-    if (!this.ended) return
-    throw new MillraceError('RUN_CLOSED', `Run '${this.#ids.runId}' has ended; nothing can be written to it.`)
+  #closed(): MillraceError {
+    const message = `Run '${this.#ids.runId}' has ended; nothing can be written to it.`
+    return new MillraceError('RUN_CLOSED', message)
   }
 }
 
 /**
- * The path of nearly every event: a plain delta for something that is open in its own lane. All else, and any
- * doubt, takes the long way.
+ * The path of nearly every event: a plain delta of an item that is open in its own lane. Returns false for all else,
+ * and when in doubt.
  */
-function writeDelta(run: Run, event: AgentEvent): boolean {
+function writeDelta(run: RunState, event: AgentEvent): boolean {
+  let item: Item | undefined
   switch (event.type) {
     case 'TEXT_MESSAGE_CONTENT':
     case 'TEXT_MESSAGE_CHUNK':
+      item = event.messageId === undefined ? undefined : run.messages.text.get(event.messageId)
+      break
     case 'REASONING_MESSAGE_CONTENT':
-    case 'REASONING_MESSAGE_CHUNK': {
-      const { messageId, delta } = event
-      if (typeof delta !== 'string' || delta === '' || messageId === undefined || hasExtras(event))
-        return false
-      const items = event.type.startsWith('T') ? run.messages.text : run.messages.reasoning
-      const item = items.get(messageId)
-      if (!item?.isOpen || item.lane.tag !== (event.subagentRunId ?? item.lane.tag)) return false
-      emitDelta(run, item, delta)
-      return true
-    }
+    case 'REASONING_MESSAGE_CHUNK':
+      item = event.messageId === undefined ? undefined : run.messages.reasoning.get(event.messageId)
+      break
     case 'TOOL_CALL_ARGS':
-    case 'TOOL_CALL_CHUNK': {
-      const { toolCallId, delta } = event
-      if (typeof delta !== 'string' || delta === '' || toolCallId === undefined || hasExtras(event))
-        return false
-      const call = run.calls.get(toolCallId)
-      if (!call?.isOpen || call.lane.tag !== (event.subagentRunId ?? call.lane.tag)) return false
-      emitArgs(run, call, delta)
-      return true
-    }
+    case 'TOOL_CALL_CHUNK':
+      item = event.toolCallId === undefined ? undefined : run.calls.get(event.toolCallId)
+      break
     default:
       return false
   }
+  const { delta, subagentRunId } = event
+  if (!item?.isOpen || typeof delta !== 'string' || delta === '') return false
+  if (subagentRunId !== undefined && subagentRunId !== item.lane.tag) return false
+  if (event.timestamp !== undefined || event.rawEvent !== undefined || event.metadata !== undefined)
+    return false
+  run.emitDelta(item, delta)
+  return true
 }
 
-function hasExtras(event: AgentEvent): boolean {
-  return event.timestamp !== undefined || event.rawEvent !== undefined || event.metadata !== undefined
+/** Gives a checked event to the writer of its family. */
+function route(run: RunState, event: AgentEvent): void {
+  switch (event.type) {
+    case 'TEXT_MESSAGE_START':
+    case 'TEXT_MESSAGE_CONTENT':
+    case 'TEXT_MESSAGE_END':
+    case 'TEXT_MESSAGE_CHUNK':
+    case 'REASONING_MESSAGE_START':
+    case 'REASONING_MESSAGE_CONTENT':
+    case 'REASONING_MESSAGE_END':
+    case 'REASONING_MESSAGE_CHUNK':
+      return writeMessage(run, event)
+    case 'TOOL_CALL_START':
+    case 'TOOL_CALL_ARGS':
+    case 'TOOL_CALL_END':
+    case 'TOOL_CALL_CHUNK':
+      return writeCall(run, event)
+    case 'TOOL_CALL_RESULT':
+      return writeResult(run, event)
+    case 'REASONING_START':
+      return writeSpanStart(run, event)
+    case 'REASONING_END':
+      return writeSpanEnd(run, event)
+    case 'REASONING_ENCRYPTED_VALUE':
+      return writeEncryptedValue(run, event)
+    case 'STATE_SNAPSHOT':
+      return writeStateSnapshot(run, event)
+    case 'STATE_DELTA':
+      return writeStateDelta(run, event)
+    case 'MESSAGES_SNAPSHOT':
+      return writeMessagesSnapshot(run, event)
+    case 'ACTIVITY_SNAPSHOT':
+      return writeActivitySnapshot(run, event)
+    case 'ACTIVITY_DELTA':
+      return writeActivityDelta(run, event)
+    case 'STEP_STARTED':
+      return writeStepStart(run, event)
+    case 'STEP_FINISHED':
+      return writeStepEnd(run, event)
+    case 'SUBAGENT_STARTED':
+      return writeSubagentStart(run, event)
+    case 'SUBAGENT_FINISHED':
+    case 'SUBAGENT_ERROR':
+      return writeSubagentEnd(run, event)
+    case 'RAW':
+    case 'CUSTOM':
+      return run.emit(attributed(event, openLaneOf(run, event.subagentRunId)))
+  }
 }

@@ -1,88 +1,36 @@
 import type { ActivityMessage } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
-import type { EventOf } from '../events.js'
+import { jsonCopy } from '../check/check-event.js'
+import type { EventOf } from '../contract.js'
 import { applyPatch } from '../fold/patch.js'
-import { freeMessageId, renamed } from './claims.js'
+import { freeMessageId, renamedMessage } from './ids.js'
 import { closeItems } from './items.js'
 import { openLaneOf } from './lanes.js'
 import { writeEmptyReasoning } from './messages.js'
-import { attributed, type Item, type MessageItem, type Run } from './run.js'
+import { attributed, laneTag, type MessageItem, type RunState } from './run-state.js'
 
-export function writeActivitySnapshot(run: Run, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
-  const messageId = activityOf(run, event.messageId)?.id ?? freeMessageId(run, event.messageId)
-  run.activities.set(event.messageId, messageId)
-  run.emit(attributed({ ...event, messageId }, openLaneOf(run, event.subagentRunId)))
-}
-
-/** The activity an agent means by an id, of this run or an earlier one. What has the id but is none is not touched. */
-function activityOf(run: Run, rawId: string): ActivityMessage | undefined {
-  const message = run.fold.list.get(run.activities.get(rawId) ?? rawId)
-  return message?.role === 'activity' ? message : undefined
-}
-
-export function writeActivityDelta(run: Run, event: EventOf<'ACTIVITY_DELTA'>): void {
-  const activity = activityOf(run, event.messageId)
-  if (!activity) {
-    run.report(`ACTIVITY_DELTA: there is no activity '${event.messageId}'`)
-    return
-  }
-  const patched = applyPatch(activity.content, event.patch)
-  if (!patched.ok || !isRecord(patched.document)) {
-    run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
-    return
-  }
-  // Untagged, it is of whoever wrote the snapshot, who may have finished by now.
-  const { subagentRunId: _tag, ...rest } = event
-  run.emit({ ...rest, messageId: activity.id })
+export function writeStateSnapshot(run: RunState, event: EventOf<'STATE_SNAPSHOT'>): void {
+  run.emit(attributed(event, openLaneOf(run, event.subagentRunId)))
 }
 
 /**
- * Sends an encrypted value after the end of its message or call. Reasoning that a model only gives encrypted gets an
- * empty message.
+ * Sends a delta only when it applies to the state the client holds. Otherwise the two have parted, and a snapshot
+ * brings them together: of the agent's state if it can be read, else of what the client should hold.
  */
-export function writeEncryptedValue(run: Run, event: EncryptedValue): void {
-  // Untagged, it belongs to whoever owns what it is attached to.
-  const { subagentRunId: tag, ...rest } = event
-  const item = event.subtype === 'tool-call' ? run.calls.get(event.entityId) : messageItem(run, event)
-  const entityId = event.subtype === 'tool-call' ? callId(run, event) : messageId(run, event, item)
-  if (item?.isOpen) {
-    item.encryptedValue = { ...rest, entityId: item.id }
-  } else if (entityId !== undefined) {
-    run.emit({ ...rest, entityId })
-  } else if (event.subtype === 'tool-call') {
-    run.report(`REASONING_ENCRYPTED_VALUE: there is no tool call '${event.entityId}'`)
-  } else {
-    run.emit({ ...rest, entityId: writeEmptyReasoning(run, openLaneOf(run, tag), event.entityId) })
-  }
-}
-
-type EncryptedValue = EventOf<'REASONING_ENCRYPTED_VALUE'>
-
-function callId(run: Run, { entityId }: EncryptedValue): string | undefined {
-  return run.fold.list.hasCall(entityId) ? entityId : undefined
-}
-
-/** The message of this run that an encrypted value is for: the tagged lane's, or the first claimant's. */
-function messageItem(
-  run: Run,
-  { entityId: id, subagentRunId: tag }: EncryptedValue,
-): MessageItem | undefined {
-  const lane = tag === undefined ? undefined : run.lanes.get(tag)
-  const own = lane && (renamed(run, 'reasoning', { lane, id }) ?? renamed(run, 'text', { lane, id }))
-  return own ?? run.messages.reasoning.get(id) ?? run.messages.text.get(id)
-}
-
-/** The id on the wire of the message that an encrypted value is for, of this run or of history. */
-function messageId(run: Run, { entityId }: EncryptedValue, item: Item | undefined): string | undefined {
-  const message = run.fold.list.get(item?.id ?? entityId)
-  return message && message.role !== 'activity' ? message.id : undefined
+export function writeStateDelta(run: RunState, event: EventOf<'STATE_DELTA'>): void {
+  const lane = openLaneOf(run, event.subagentRunId)
+  const problem = run.tryEmit(attributed(event, lane))
+  if (problem === undefined) return
+  run.report(problem)
+  const snapshot = run.readState ? jsonCopy(run.readState(), 'readState') : run.fold.state
+  run.emit({ type: 'STATE_SNAPSHOT', snapshot, ...laneTag(lane) })
 }
 
 /**
- * A snapshot restates the whole thread, so nothing may be half said when it comes. Afterwards only the messages it
- * kept, of the same owner and kind, can be continued.
+ * Sends a snapshot of all messages. It restates the whole thread, so everything is closed before it; afterwards only the
+ * messages it kept, of the same owner and kind, can be continued.
  */
-export function writeMessagesSnapshot(run: Run, event: EventOf<'MESSAGES_SNAPSHOT'>): void {
+export function writeMessagesSnapshot(run: RunState, event: EventOf<'MESSAGES_SNAPSHOT'>): void {
   for (const lane of [run.root, ...run.openLanes]) closeItems(run, lane)
   // What a snapshot takes away does not free its id: an id names one thing for ever.
   for (const message of run.fold.messages) {
@@ -94,18 +42,76 @@ export function writeMessagesSnapshot(run: Run, event: EventOf<'MESSAGES_SNAPSHO
     for (const [key, item] of items ?? []) if (!isKept(run, item)) items?.delete(key)
   }
   for (const call of run.calls.values()) call.ended = true
-  restateOwners(run)
+  // Reasoning in the snapshot has an owner too: no other may take its id for a span.
+  for (const message of run.fold.messages) {
+    if (message.role === 'reasoning') run.reasoningOwners.set(message.id, message.subagentRunId)
+  }
 }
 
-function isKept(run: Run, item: MessageItem): boolean {
+function isKept(run: RunState, item: MessageItem): boolean {
   const message = run.fold.list.get(item.id)
   const role = item.kind === 'text' ? item.role : 'reasoning'
   return message?.role === role && message.subagentRunId === item.lane.id
 }
 
-/** Reasoning in the snapshot has an owner too: no other may take its id for a span. */
-function restateOwners(run: Run): void {
-  for (const message of run.fold.messages) {
-    if (message.role === 'reasoning') run.reasoningOwners.set(message.id, message.subagentRunId)
+export function writeActivitySnapshot(run: RunState, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
+  const messageId = findActivity(run, event.messageId)?.id ?? freeMessageId(run, event.messageId)
+  run.activities.set(event.messageId, messageId)
+  run.emit(attributed({ ...event, messageId }, openLaneOf(run, event.subagentRunId)))
+}
+
+export function writeActivityDelta(run: RunState, event: EventOf<'ACTIVITY_DELTA'>): void {
+  const activity = findActivity(run, event.messageId)
+  if (!activity) {
+    run.report(`ACTIVITY_DELTA: there is no activity '${event.messageId}'`)
+    return
   }
+  const patched = applyPatch(activity.content, event.patch)
+  if (!patched.ok || !isRecord(patched.document)) {
+    run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
+    return
+  }
+  // Untagged, it belongs to whoever wrote the snapshot, who may have finished by now.
+  const { subagentRunId: _tag, ...rest } = event
+  run.emit({ ...rest, messageId: activity.id })
+}
+
+/** The activity that an agent's id means, of this run or an earlier one. Messages of other roles are not touched. */
+function findActivity(run: RunState, rawId: string): ActivityMessage | undefined {
+  const message = run.fold.list.get(run.activities.get(rawId) ?? rawId)
+  return message?.role === 'activity' ? message : undefined
+}
+
+type EncryptedValue = EventOf<'REASONING_ENCRYPTED_VALUE'>
+
+/**
+ * Sends an encrypted value after the end of its message or call. Reasoning that a model only gives encrypted gets an
+ * empty message.
+ */
+export function writeEncryptedValue(run: RunState, event: EncryptedValue): void {
+  // Untagged, it belongs to whoever owns what it is attached to.
+  const { subagentRunId: tag, ...rest } = event
+  const isCall = event.subtype === 'tool-call'
+  const item = isCall ? run.calls.get(event.entityId) : messageItemOf(run, event)
+  const id = item?.id ?? event.entityId
+  if (item?.isOpen) item.encryptedValue = { ...rest, entityId: id }
+  else if (isCall ? run.fold.list.hasCall(id) : isMessage(run, id)) run.emit({ ...rest, entityId: id })
+  else if (isCall) run.report(`REASONING_ENCRYPTED_VALUE: there is no tool call '${id}'`)
+  else run.emit({ ...rest, entityId: writeEmptyReasoning(run, openLaneOf(run, tag), event.entityId) })
+}
+
+/** The message of this run that an encrypted value is for: the tagged lane's, or the first claimant's. */
+function messageItemOf(
+  run: RunState,
+  { entityId: id, subagentRunId: tag }: EncryptedValue,
+): MessageItem | undefined {
+  const lane = tag === undefined ? undefined : run.lanes.get(tag)
+  const own =
+    lane && (renamedMessage(run, 'reasoning', { lane, id }) ?? renamedMessage(run, 'text', { lane, id }))
+  return own ?? run.messages.reasoning.get(id) ?? run.messages.text.get(id)
+}
+
+function isMessage(run: RunState, id: string): boolean {
+  const message = run.fold.list.get(id)
+  return message !== undefined && message.role !== 'activity'
 }

@@ -1,85 +1,70 @@
-import type { EventOf } from '../events.js'
-import { claim, freeMessageId } from './claims.js'
-import { carry, close, opened, takeCarried } from './items.js'
+import type { EventOf } from '../contract.js'
+import { claimMessage, freeMessageId } from './ids.js'
+import { carry, close, extrasOf, open, takeCarried } from './items.js'
 import { laneOf, openLaneOf } from './lanes.js'
-import { attributed, owner, type CallItem, type Extras, type Lane, type Run } from './run.js'
+import { attributed, laneTag, type CallItem, type Lane, type RunState } from './run-state.js'
 
-/** A tool-call event with its type's name taken away; ids and name may be missing. */
-export interface CallWrite {
-  readonly phase: 'start' | 'args' | 'end' | 'chunk'
-  readonly toolCallId: string | undefined
-  readonly tag: string | undefined
-  readonly delta: string | undefined
-  readonly toolCallName: string | undefined
-  readonly parentMessageId: string | undefined
-  readonly extras: Extras
-}
+type CallStart = EventOf<'TOOL_CALL_START' | 'TOOL_CALL_CHUNK' | 'TOOL_CALL_ARGS'>
 
-export function writeCall(run: Run, write: CallWrite): void {
-  if (write.phase === 'end') return endCall(run, write)
-  const item = callFor(run, write)
+/** Writes one loose tool-call event as its part of a start, args, end triad. */
+export function writeCall(run: RunState, event: CallStart | EventOf<'TOOL_CALL_END'>): void {
+  if (event.type === 'TOOL_CALL_END') return endCall(run, event)
+  const item = callFor(run, event)
   if (!item) return
-  carry(item, write.extras)
-  if (!item.isOpen) openCall(run, item, write)
-  if (write.delta) emitArgs(run, item, write.delta)
+  const delta = 'delta' in event ? event.delta : undefined
+  carry(item, extrasOf(event))
+  if (!item.isOpen) openCall(run, item, Boolean(delta))
+  if (delta) run.emitDelta(item, delta)
 }
 
-/** Ends a call. The end of a call that is closed already, also one of the thread's, is nothing to report. */
-function endCall(run: Run, { toolCallId, tag, extras }: CallWrite): void {
-  const item = toolCallId === undefined ? newestOpenCall(run, tag) : run.calls.get(toolCallId)
+/** Ends a call. Ignored when the call is closed already, also as one of the thread's. */
+function endCall(run: RunState, event: EventOf<'TOOL_CALL_END'>): void {
+  const item = run.calls.get(event.toolCallId)
   if (item) {
     item.ended = true
-    close(run, item, extras)
-  } else if (toolCallId === undefined || !isPastCall(run, toolCallId)) {
-    run.report(`there is no tool call '${toolCallId ?? ''}' to end`)
+    close(run, item, extrasOf(event))
+  } else if (!isPastCall(run, event.toolCallId)) {
+    run.report(`there is no tool call '${event.toolCallId}' to end`)
   }
 }
 
 /** Whether a call belongs to the thread, or did until a snapshot took it away. */
-function isPastCall(run: Run, toolCallId: string): boolean {
+function isPastCall(run: RunState, toolCallId: string): boolean {
   return run.fold.list.hasCall(toolCallId) || run.pastCalls.has(toolCallId)
 }
 
-export function emitArgs(run: Run, item: CallItem, delta: string): void {
-  const event: EventOf<'TOOL_CALL_ARGS'> =
-    item.lane.id === undefined
-      ? { type: 'TOOL_CALL_ARGS', toolCallId: item.id, delta }
-      : { type: 'TOOL_CALL_ARGS', toolCallId: item.id, delta, subagentRunId: item.lane.id }
-  run.emit(item.carried ? { ...event, ...takeCarried(item) } : event)
-}
-
-/** The call an event speaks of. Calls keep their id, since results name it: a second use of one is left out. */
-function callFor(run: Run, write: CallWrite): CallItem | undefined {
-  const id = write.toolCallId ?? (write.phase === 'start' ? undefined : newestOpenCall(run, write.tag)?.id)
+/** The call of an event. Calls keep their id, since results name it: a second use of one is left out. */
+function callFor(run: RunState, event: CallStart): CallItem | undefined {
+  const id = event.toolCallId ?? newestOpenCall(run, event.subagentRunId)?.id
   const known = id === undefined ? undefined : run.calls.get(id)
-  if (!known) return newCall(run, id, write)
-  if (known.ended || known.lane.closed || (write.phase === 'start' && known.isOpen)) {
+  if (!known) return newCall(run, id, event)
+  if (known.ended || known.lane.closed || (event.type === 'TOOL_CALL_START' && known.isOpen)) {
     run.report(`tool call '${known.id}' was made before; what is written to it again is left out`)
     return undefined
   }
   return known
 }
 
-function newCall(run: Run, id: string | undefined, write: CallWrite): CallItem | undefined {
+function newCall(run: RunState, id: string | undefined, event: CallStart): CallItem | undefined {
   if (id !== undefined && isPastCall(run, id)) {
     // A resumed agent may go through a call again that the thread already holds.
     run.report(`tool call '${id}' is the thread's already; only its result is sent`)
     return undefined
   }
-  if (write.toolCallName === undefined) {
+  if (event.type === 'TOOL_CALL_ARGS' || event.toolCallName === undefined) {
     run.report(`there is no tool call '${id ?? ''}' to continue, and no name to start one with`)
     return undefined
   }
-  const lane = laneOf(run, write.tag)
+  const lane = laneOf(run, event.subagentRunId)
   const toolCallId = id ?? run.newId()
   const item: CallItem = {
     kind: 'call',
     id: toolCallId,
     lane,
-    name: write.toolCallName,
-    parentMessageId: parentOf(run, lane, { toolCallId, parentMessageId: write.parentMessageId }),
+    name: event.toolCallName,
+    parentMessageId: parentOf(run, lane, { toolCallId, parentMessageId: event.parentMessageId }),
     isOpen: false,
-    sticky: write.phase !== 'chunk',
+    sticky: event.type === 'TOOL_CALL_START',
     ended: false,
     answered: false,
   }
@@ -92,11 +77,11 @@ function newCall(run: Run, id: string | undefined, write: CallWrite): CallItem |
  * that id must be free as a message id too.
  */
 function parentOf(
-  run: Run,
+  run: RunState,
   lane: Lane,
   { toolCallId, parentMessageId }: { toolCallId: string; parentMessageId: string | undefined },
 ): string | undefined {
-  const holder = claim(run, 'text', { lane, id: parentMessageId ?? toolCallId })
+  const holder = claimMessage(run, 'text', { lane, id: parentMessageId ?? toolCallId })
   const message = run.fold.list.get(holder.id)
   if (message && message.role !== 'assistant') {
     run.report(`tool call '${toolCallId}' names a message of the role ${message.role} as its parent`)
@@ -105,30 +90,30 @@ function parentOf(
   return parentMessageId === undefined && holder.id === toolCallId ? undefined : holder.id
 }
 
-function newestOpenCall(run: Run, tag: string | undefined): CallItem | undefined {
+function newestOpenCall(run: RunState, tag: string | undefined): CallItem | undefined {
   const lane = tag === undefined ? run.root : run.lanes.get(tag)
   let newest: CallItem | undefined
   for (const item of lane?.open ?? []) if (item.kind === 'call') newest = item
   return newest
 }
 
-function openCall(run: Run, item: CallItem, write: CallWrite): void {
-  // Continued after it made room for something else: this agent writes several calls at once.
+function openCall(run: RunState, item: CallItem, hasDelta: boolean): void {
+  // Continued after another item has closed it: this agent writes several calls at once.
   if (run.fold.list.hasCall(item.id)) item.sticky = true
-  opened(run, item)
+  open(run, item)
   run.emit({
     type: 'TOOL_CALL_START',
     toolCallId: item.id,
     toolCallName: item.name,
     ...(item.parentMessageId === undefined ? {} : { parentMessageId: item.parentMessageId }),
-    ...owner(item.lane),
-    // The provider's payload belongs to what it said: to the arguments, when there are any.
-    ...(write.delta ? {} : takeCarried(item)),
+    ...laneTag(item.lane),
+    // The provider's payload belongs to the arguments, when there are any.
+    ...(hasDelta ? {} : takeCarried(item)),
   })
 }
 
-/** A result ends its call if need be, and is sent once. */
-export function writeResult(run: Run, event: EventOf<'TOOL_CALL_RESULT'>): void {
+/** Writes a result, once. Ends its call first if need be. */
+export function writeResult(run: RunState, event: EventOf<'TOOL_CALL_RESULT'>): void {
   const call = run.calls.get(event.toolCallId)
   if (!call && !run.fold.list.hasCall(event.toolCallId)) {
     run.report(`TOOL_CALL_RESULT: there is no tool call '${event.toolCallId}'`)

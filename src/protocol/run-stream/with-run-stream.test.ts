@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { agentEvent } from '../../../test/support/arbitrary-events.js'
 import { brief } from '../../../test/support/brief.js'
 import { assertValidStream, lintEvents } from '../../testing/index.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { RunEnd } from './ending.js'
+import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
 import { withRunStream } from './with-run-stream.js'
 
 const ids = { threadId: 't', runId: 'r' }

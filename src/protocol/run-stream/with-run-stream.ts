@@ -1,9 +1,8 @@
 import { isAbortError } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { withStop, type ClosingOptions } from '../../core/closing.js'
-import type { AgentEvent, AgUiEvent } from '../events.js'
-import type { RunEnd } from './ending.js'
-import { createRunStream, type RunStream, type RunStreamOptions } from './run-stream.js'
+import type { AgentEvent, AgUiEvent, RunEnd, RunStream, RunStreamOptions } from '../contract.js'
+import { createRunStream } from './run-stream.js'
 
 export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, ClosingOptions {
   /** Ends the run as cancelled. The source is closed and given its grace time, whether or not it reacts. */
@@ -12,8 +11,8 @@ export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, Cl
 
 /**
  * Makes the loose events of a generator a strict stream from RUN_STARTED to the one terminal event: RUN_FINISHED with
- * what the source returns (nothing means success), RUN_ERROR when it throws or writes something without meaning,
- * cancelled when the signal aborts. Returns what the client then holds.
+ * what the source returns (nothing means success), RUN_ERROR when it throws or writes an invalid event, cancelled when
+ * the signal aborts. Returns what the client then holds.
  *
  * A consumer that stops early closes the source and gets no further events.
  */

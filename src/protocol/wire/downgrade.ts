@@ -1,11 +1,16 @@
-import type { AgUiEvent } from '../events.js'
-import type { FieldNote } from '../check/field-note.js'
-import { createSubagentInliner } from './inline-subagents.js'
-import { toLegacyShape } from './legacy-shape.js'
+import {
+  contentHasMedia,
+  contentToText,
+  type ContentPart,
+  type Message,
+  type RunAgentInput,
+} from '@ag-ui/core'
+import { errorCodes } from '../../core/error-codes.js'
+import { formatPath, type FieldPath } from '../check/check-value.js'
+import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
 
-/** How a stream is downgraded. */
 export interface DowngradeOptions {
-  /** Told what was lost on the way, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
+  /** Called with what is lost, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
   readonly warn?: (note: FieldNote) => void
   /**
    * `inline`, the default, shows the work of subagents as the parent's own: clients before 0.0.59 fail on the
@@ -14,7 +19,7 @@ export interface DowngradeOptions {
   readonly subagents?: 'inline' | 'keep'
 }
 
-/** Turns an event into what an older client reads, or into nothing. Never mutates the event. */
+/** Turns an event into one that an older client reads, or into nothing. Never mutates the event. */
 export type Downgrade = (event: AgUiEvent) => AgUiEvent | undefined
 
 /**
@@ -24,7 +29,10 @@ export type Downgrade = (event: AgUiEvent) => AgUiEvent | undefined
  * Takes the events of a stream in order. Chunk events must have been expanded, as the run stream does: without the
  * attribution, one that names no message could continue the wrong one.
  */
-export function createDowngrade({ warn = ignore, subagents = 'inline' }: DowngradeOptions = {}): Downgrade {
+export function createDowngrade({
+  warn = () => undefined,
+  subagents = 'inline',
+}: DowngradeOptions = {}): Downgrade {
   if (subagents === 'keep') return (event) => toLegacyShape(event, warn)
   const inline = createSubagentInliner()
   return function downgrade(event) {
@@ -33,6 +41,165 @@ export function createDowngrade({ warn = ignore, subagents = 'inline' }: Downgra
   }
 }
 
-function ignore(): void {
-  // Without a listener there is nobody to tell.
+type Warn = (note: FieldNote) => void
+
+/** Rewrites the shapes of AG-UI 1.0 that the strict schemas of 0.0.59 refuse. All others pass as they are. */
+function toLegacyShape(event: AgUiEvent, warn: Warn): AgUiEvent {
+  switch (event.type) {
+    case 'RUN_STARTED':
+      return event.input ? { ...event, input: legacyInput(event.input, warn) } : event
+    case 'RUN_FINISHED':
+      return legacyEnd(event)
+    case 'MESSAGES_SNAPSHOT':
+      return { ...event, messages: legacyMessages(event.messages, [event.type], warn) }
+    case 'TOOL_CALL_RESULT':
+      if (typeof event.content === 'string') return event
+      return { ...event, content: withoutMedia(event.content, [event.type, 'content'], warn) }
+    default:
+      return event
+  }
+}
+
+/** The type of the echoed input requires both lists, the protocol does not; before 1.0 both had to be there. */
+type EchoedInput = Omit<RunAgentInput, 'tools' | 'context'> & Partial<RunAgentInput>
+
+function legacyInput(input: EchoedInput, warn: Warn): RunAgentInput {
+  const { tools = [], context = [] } = input
+  return {
+    ...input,
+    tools,
+    context,
+    messages: legacyMessages(input.messages, ['RUN_STARTED', 'input'], warn),
+  }
+}
+
+function legacyEnd(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
+  switch (event.outcome?.type) {
+    case undefined:
+      return event
+    case 'success':
+      return { ...event, outcome: { type: 'success' } }
+    case 'interrupt': {
+      // A client that finds an interrupt expired refuses even to cancel it, and cannot go on with the thread.
+      const interrupts = event.outcome.interrupts.map(({ expiresAt: _, ...interrupt }) => interrupt)
+      return { ...event, outcome: { type: 'interrupt', interrupts } }
+    }
+    case 'cancelled': {
+      const { threadId: _threadId, runId: _runId, outcome: _outcome, ...rest } = event
+      // The code that clients use for a run they aborted themselves, and hide from the user.
+      return { ...rest, type: 'RUN_ERROR', message: errorCodes.RUN_CANCELLED.text, code: 'abort' }
+    }
+  }
+}
+
+function legacyMessages(messages: readonly Message[], path: FieldPath, warn: Warn): Message[] {
+  return messages.map((message, index) => {
+    if (!Array.isArray(message.content)) return message
+    const field = [...path, 'messages', index, 'content']
+    if (message.role === 'tool') return { ...message, content: withoutMedia(message.content, field, warn) }
+    if (message.role === 'user') return { ...message, content: withoutFiles(message.content, field, warn) }
+    return message
+  })
+}
+
+/** The text of a tool result, which was a string before 1.0. */
+function withoutMedia(content: ContentPart[], field: FieldPath, warn: Warn): string {
+  if (contentHasMedia(content)) {
+    warn({ field: formatPath(field), message: 'media dropped for a client before 1.0' })
+  }
+  return contentToText(content)
+}
+
+/** Leaves out the handles of files at a provider, which are new in 1.0. */
+function withoutFiles(content: ContentPart[], field: FieldPath, warn: Warn): ContentPart[] {
+  return content.filter((part, index) => {
+    const keep = part.type === 'text' || part.source.type !== 'file'
+    if (!keep) warn({ field: formatPath([...field, index]), message: 'file dropped for a client before 1.0' })
+    return keep
+  })
+}
+
+interface Attributable {
+  subagentRunId?: string
+}
+
+/**
+ * Makes a stage that shows the work of subagents as the parent's own. It leaves out their SUBAGENT events and the
+ * attribution of events, messages and interrupts. Never mutates an event.
+ */
+function createSubagentInliner(): (event: AgUiEvent) => AgUiEvent | undefined {
+  const steps = new StepNames()
+  return function inline(event) {
+    switch (event.type) {
+      case 'SUBAGENT_STARTED':
+      case 'SUBAGENT_FINISHED':
+      case 'SUBAGENT_ERROR':
+        return undefined
+      case 'RUN_STARTED':
+        steps.clear()
+        return event.input ? { ...event, input: untagMessages(event.input) } : event
+      case 'MESSAGES_SNAPSHOT':
+        return untagMessages(event)
+      case 'RUN_FINISHED':
+        return untagInterrupts(event)
+      case 'RUN_ERROR':
+        return event
+      case 'STEP_STARTED':
+        return { ...untag(event), stepName: steps.open(event) }
+      case 'STEP_FINISHED':
+        return { ...untag(event), stepName: steps.close(event) }
+      default:
+        return untag(event)
+    }
+  }
+}
+
+function untag<T extends Attributable>(value: T): T {
+  if (value.subagentRunId === undefined) return value
+  const copy = { ...value }
+  delete copy.subagentRunId
+  return copy
+}
+
+function untagMessages<T extends { messages: Attributable[] }>(holder: T): T {
+  return { ...holder, messages: holder.messages.map(untag) }
+}
+
+function untagInterrupts(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
+  if (event.outcome?.type !== 'interrupt') return event
+  return { ...event, outcome: { ...event.outcome, interrupts: event.outcome.interrupts.map(untag) } }
+}
+
+type StepEvent = EventOf<'STEP_STARTED' | 'STEP_FINISHED'>
+
+/**
+ * The names under which steps are shown. A subagent often runs the same graph as its parent, so both may have a step
+ * `tools` open at once; as the steps of one agent they need two names, `tools` and `tools#2`.
+ */
+class StepNames {
+  /** Owner, then step name, then the name shown. The parent's owner is undefined, which no subagent id is. */
+  readonly #shown = new Map<string | undefined, Map<string, string>>()
+  readonly #open = new Set<string>()
+
+  clear(): void {
+    this.#shown.clear()
+    this.#open.clear()
+  }
+
+  open({ subagentRunId, stepName }: StepEvent): string {
+    let name = stepName
+    for (let n = 2; this.#open.has(name); n++) name = `${stepName}#${n}`
+    const own = this.#shown.get(subagentRunId) ?? new Map<string, string>()
+    this.#shown.set(subagentRunId, own.set(stepName, name))
+    this.#open.add(name)
+    return name
+  }
+
+  close({ subagentRunId, stepName }: StepEvent): string {
+    const own = this.#shown.get(subagentRunId)
+    const name = own?.get(stepName) ?? stepName
+    own?.delete(stepName)
+    this.#open.delete(name)
+    return name
+  }
 }

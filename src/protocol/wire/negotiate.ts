@@ -1,9 +1,7 @@
+import type { WireFormat } from '../contract.js'
 import { protobufMediaType } from './protobuf.js'
 
 const qualityValue = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
-
-/** The encodings of an event stream. SSE is the one every client reads. */
-export type WireFormat = 'sse' | 'protobuf'
 
 /**
  * Chooses the encoding of an event stream. Protobuf only when the Accept header names its media type: a wildcard is

@@ -5,8 +5,7 @@ import { from, lastValueFrom, toArray } from 'rxjs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { anyEvent, cuts, eventsByType, split } from '../../../test/e2e/support-arbitraries.js'
-import type { AgUiEvent } from '../events.js'
-import type { DecodedFrame } from './decoded-frame.js'
+import type { AgUiEvent, DecodedFrame } from '../contract.js'
 import { createProtobufEncoder, decodeProtobuf, maxProtobufFrame } from './protobuf.js'
 
 const encode = await createProtobufEncoder()

@@ -1,8 +1,6 @@
 import type { BaseEvent } from '@ag-ui/core'
-
 import { MillraceError } from '../../core/errors.js'
-import type { AgUiEvent } from '../events.js'
-import type { DecodedFrame } from './decoded-frame.js'
+import type { AgUiEvent, DecodedFrame } from '../contract.js'
 
 /** Must stand alone in `Content-Type`: with a parameter after it AG-UI clients read the stream as SSE. */
 export const protobufMediaType = 'application/vnd.ag-ui.event+proto'
@@ -28,7 +26,7 @@ export type ProtobufEncoder = (event: AgUiEvent) => Uint8Array
 export async function createProtobufEncoder(): Promise<ProtobufEncoder> {
   const { encode } = await import('@ag-ui/proto')
   return function encodeProtobuf(event) {
-    const message = toMessage(event, encode)
+    const message = encodeMessage(event, encode)
     const length = prefixLength + message.length
     if (length === prefixLength) {
       throw new MillraceError('INVALID_EVENT', `There is no protobuf message for ${event.type} events.`)
@@ -41,7 +39,7 @@ export async function createProtobufEncoder(): Promise<ProtobufEncoder> {
   }
 }
 
-function toMessage(event: AgUiEvent, encode: (event: BaseEvent) => Uint8Array): Uint8Array {
+function encodeMessage(event: AgUiEvent, encode: (event: BaseEvent) => Uint8Array): Uint8Array {
   try {
     // The codec declares the enum where we allow its strings; at run time they are the same.
     return encode(event as unknown as BaseEvent)
@@ -61,10 +59,10 @@ function toMessage(event: AgUiEvent, encode: (event: BaseEvent) => Uint8Array): 
 export async function* decodeProtobuf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedFrame> {
   const { decode } = await import('@ag-ui/proto')
   let frame = 0
-  for await (const message of messages(chunks)) yield toFrame(message, { frame: ++frame, decode })
+  for await (const message of readMessages(chunks)) yield toProtobufFrame(message, { frame: ++frame, decode })
 }
 
-function toFrame(
+function toProtobufFrame(
   message: Uint8Array,
   { frame, decode }: { frame: number; decode: (message: Uint8Array) => unknown },
 ): DecodedFrame {
@@ -76,23 +74,23 @@ function toFrame(
   }
 }
 
-async function* messages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = []
+async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let unread: Uint8Array[] = []
   let size = 0
   let needed = prefixLength
   for await (const chunk of chunks) {
-    held.push(chunk)
+    unread.push(chunk)
     size += chunk.length
     // Joining only when a frame is complete keeps the cost of a large one linear in its size.
     if (size < needed) continue
-    let rest = join(held, size)
+    let rest = joinChunks(unread, size)
     needed = frameLength(rest)
     while (rest.length >= needed) {
       yield rest.slice(prefixLength, needed)
       rest = rest.subarray(needed)
       needed = frameLength(rest)
     }
-    held = [rest]
+    unread = [rest]
     size = rest.length
   }
   if (size > 0) throw new MillraceError('INVALID_EVENT', 'The protobuf stream ended within a frame.')
@@ -106,7 +104,7 @@ function frameLength(bytes: Uint8Array): number {
   return length
 }
 
-function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function joinChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const joined = new Uint8Array(size)
   let offset = 0
   for (const chunk of chunks) {

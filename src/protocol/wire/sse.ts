@@ -1,11 +1,11 @@
+import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser'
 import { MillraceError } from '../../core/errors.js'
-import type { AgUiEvent } from '../events.js'
-import { eventIdPrefix } from './event-id.js'
+import type { AgUiEvent, DecodedFrame } from '../contract.js'
 
 /** A comment that keeps proxies from closing a silent stream. AG-UI clients skip it. */
 export const sseHeartbeat = ': keep-alive\n\n'
 
-/** The headers of an event stream: neither cached nor held back by a proxy. */
+/** The headers of an event stream: proxies neither cache nor buffer it. */
 export const sseHeaders: Readonly<Record<string, string>> = Object.freeze({
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
@@ -24,14 +24,96 @@ export type SseEncoder = (event: AgUiEvent, seq: number) => string
 export function createSseEncoder(runId: string): SseEncoder {
   const prefix = `id: ${eventIdPrefix(runId)}`
   return function encodeSse(event, seq) {
-    return `${prefix}${seq}\ndata: ${toJson(event)}\n\n`
+    return `${prefix}${seq}\ndata: ${encodeJson(event)}\n\n`
   }
 }
 
-function toJson(event: AgUiEvent): string {
+function encodeJson(event: AgUiEvent): string {
   try {
     return JSON.stringify(event)
   } catch (cause) {
     throw new MillraceError('ENCODING_ERROR', `A ${event.type} event cannot be written as JSON.`, { cause })
+  }
+}
+
+/** A frame of an SSE stream, with its `id:` line if it had one and its data as it arrived. */
+export type SseFrame = DecodedFrame & { readonly id?: string; readonly data: string }
+
+// The most that AG-UI clients buffer for one frame.
+const maxBuffered = 10 * 1024 * 1024
+
+/**
+ * Reads an SSE stream of JSON events. Chunks may end anywhere, also within a character. Comments and unknown fields
+ * are skipped, and a last frame without its blank line is still read, as AG-UI clients do. Data that is not JSON
+ * comes out as a `malformed` frame, and reading goes on.
+ *
+ * Throws `INVALID_EVENT` when a frame grows beyond 10 Mi characters.
+ */
+export async function* decodeSse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseFrame> {
+  const messages: EventSourceMessage[] = []
+  const failures: ParseError[] = []
+  const parser = createParser({
+    maxBufferSize: maxBuffered,
+    onEvent: (message) => messages.push(message),
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') failures.push(error)
+    },
+  })
+  let frame = 0
+  function* feed(text: string): Generator<SseFrame> {
+    parser.feed(text)
+    for (const message of messages.splice(0)) yield toSseFrame(message, ++frame)
+    const [cause] = failures
+    if (cause) throw new MillraceError('INVALID_EVENT', `Frame ${frame + 1} is too large.`, { cause })
+  }
+
+  const decoder = new TextDecoder()
+  for await (const chunk of chunks) yield* feed(decoder.decode(chunk, { stream: true }))
+  yield* feed(`${decoder.decode()}\n\n`)
+}
+
+function toSseFrame({ id, data }: EventSourceMessage, frame: number): SseFrame {
+  const base = id === undefined ? { frame, data } : { frame, data, id }
+  try {
+    return { ...base, kind: 'event', event: JSON.parse(data) as unknown }
+  } catch (cause) {
+    const error = new MillraceError('INVALID_EVENT', `Frame ${frame} is not JSON.`, { cause })
+    return { ...base, kind: 'malformed', error }
+  }
+}
+
+/** The position of an event: its run, and its number in that run's log. */
+export interface EventPosition {
+  readonly runId: string
+  readonly seq: number
+}
+
+// `encodeURIComponent` throws on half of a surrogate pair, which a run id from JSON may hold.
+const loneSurrogates = /\p{Surrogate}/gu
+
+/** The run's part of its event ids, up to and including the colon. No byte of a run id can break the SSE framing. */
+export function eventIdPrefix(runId: string): string {
+  return `${encodeURIComponent(runId.replace(loneSurrogates, '\ufffd'))}:`
+}
+
+/** The id of an event as it stands in an SSE `id:` line and comes back as `Last-Event-ID`: `<run>:<seq>`. */
+export function formatEventId({ runId, seq }: EventPosition): string {
+  return `${eventIdPrefix(runId)}${seq}`
+}
+
+/** Reads an event id. Whatever `formatEventId` cannot have written yields undefined. */
+export function parseEventId(id: string): EventPosition | undefined {
+  const colon = id.lastIndexOf(':')
+  const runId = decodeUriPart(id.slice(0, Math.max(colon, 0)))
+  const seq = Number(id.slice(colon + 1))
+  if (runId === undefined || !Number.isSafeInteger(seq) || seq < 0) return undefined
+  return formatEventId({ runId, seq }) === id ? { runId, seq } : undefined
+}
+
+function decodeUriPart(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
   }
 }

@@ -1,9 +1,8 @@
 import type { AssistantMessage, ToolCall, ToolMessage } from '@ag-ui/core'
-import type { EventOf } from '../events.js'
-import type { MessageList } from './message-list.js'
-import { addMetadata } from './metadata.js'
+import type { EventOf } from '../contract.js'
+import { type MessageList, addMetadata } from './message-list.js'
 
-/** Adds a call to its assistant message. Seen twice, it stays one call. */
+/** Adds a call to its assistant message. A second start of a call changes its name at most. */
 export function foldCallStart(messages: MessageList, event: EventOf<'TOOL_CALL_START'>): string | undefined {
   const known = messages.ownCall(event.toolCallId)?.call
   if (known) {
@@ -49,7 +48,7 @@ export function foldResult(messages: MessageList, event: EventOf<'TOOL_CALL_RESU
   return problem
 }
 
-/** Clients take such a result without a word, but it leaves a history no model provider accepts. */
+/** Clients take such a result silently, but it leaves a history no model provider accepts. */
 function resultProblem(messages: MessageList, event: EventOf<'TOOL_CALL_RESULT'>): string | undefined {
   if (messages.get(event.messageId)) {
     return `TOOL_CALL_RESULT: message id '${event.messageId}' is already in use`

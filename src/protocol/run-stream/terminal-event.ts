@@ -2,29 +2,14 @@ import type { Interrupt, Metadata, RunFinishedOutcome, TokenUsage } from '@ag-ui
 import { InterruptSchema, TokenUsageSchema } from '@ag-ui/core/schemas'
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import type { EventOf } from '../events.js'
+import { jsonCopy } from '../check/check-event.js'
 import { checkValue } from '../check/check-value.js'
 import { toShape } from '../check/schema-shape.js'
-import { toJson } from './clean.js'
-import { carry, closeAll } from './items.js'
-import { markComplete } from './messages.js'
-import { endLane, isWithin, type LaneEnding } from './lanes.js'
-import { owner, type Lane, type Run } from './run.js'
-
-/** How a run can end well. A thrown error is the other way. */
-export type RunEnd =
-  | { readonly type: 'success'; readonly result?: unknown; readonly usage?: readonly TokenUsage[] }
-  | {
-      readonly type: 'interrupt'
-      readonly interrupts: readonly Interrupt[]
-      readonly usage?: readonly TokenUsage[]
-    }
-  | {
-      readonly type: 'cancelled'
-      /** Metadata for the messages that are cut off. */
-      readonly mark?: Metadata
-      readonly usage?: readonly TokenUsage[]
-    }
+import type { CloseOptions, EventOf, FailOptions, RunEnd } from '../contract.js'
+import { carry } from './items.js'
+import { closeLanes, isWithin, type LaneEnd } from './lanes.js'
+import { markCompleteMessage } from './messages.js'
+import { laneTag, type Lane, type RunState } from './run-state.js'
 
 type Ids = Pick<EventOf<'RUN_FINISHED'>, 'threadId' | 'runId'>
 
@@ -35,26 +20,31 @@ const usageShape = toShape(TokenUsageSchema)
  * Closes all that is open and writes the terminal event. Throws before anything is written when the result or an
  * interrupt cannot be sent.
  */
-export function finishRun(run: Run, ids: Ids, end: RunEnd): void {
+export function finishRun(run: RunState, ids: Ids, end: RunEnd): void {
   const finished = { type: 'RUN_FINISHED' as const, ...ids }
-  const usage = usageOf(end.usage)
+  const usage = validUsage(end.usage)
   switch (end.type) {
     case 'success': {
       // Null says nothing a missing result does not say, and clients refuse it.
-      const result = toJson(end.result ?? null, 'the result of the run')
-      closeRun(run, () => ({ type: 'SUBAGENT_FINISHED' }))
-      run.emit({ ...finished, ...(result === null ? {} : { result }), outcome: success(run), ...usage })
+      const result = jsonCopy(end.result ?? null, 'the result of the run')
+      closeLanes(run, () => ({ type: 'SUBAGENT_FINISHED' }))
+      run.emit({
+        ...finished,
+        ...(result === null ? {} : { result }),
+        outcome: successOutcome(run),
+        ...usage,
+      })
       return
     }
     case 'interrupt': {
-      const interrupts = checkedInterrupts(run, end.interrupts)
-      closeRun(run, (lane) => suspended(run, lane, interrupts))
+      const interrupts = checkInterrupts(run, end.interrupts)
+      closeLanes(run, (lane) => endOfInterrupted(run, lane, interrupts))
       run.emit({ ...finished, outcome: { type: 'interrupt', interrupts }, ...usage })
       return
     }
     case 'cancelled':
       if (end.mark) markOpen(run, end.mark)
-      closeRun(run, () => ({
+      closeLanes(run, () => ({
         type: 'SUBAGENT_ERROR',
         message: errorCodes.RUN_CANCELLED.text,
         code: 'RUN_CANCELLED',
@@ -63,31 +53,19 @@ export function finishRun(run: Run, ids: Ids, end: RunEnd): void {
   }
 }
 
-export interface FailOptions {
-  readonly usage?: readonly TokenUsage[]
-  /** Metadata for the messages and tool calls that are cut off. */
-  readonly mark?: Metadata
-}
-
 /** Closes all that is open and writes RUN_ERROR with what a client may know of the error. */
-export function failRun(run: Run, error: unknown, { usage, mark }: FailOptions = {}): void {
+export function failRun(run: RunState, error: unknown, { usage, mark }: FailOptions = {}): void {
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
-  closeRun(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
-  run.emit({ type: 'RUN_ERROR', ...wire, ...usageOf(usage) })
-}
-
-export interface CloseOptions {
-  /** Metadata for the messages and tool calls that are cut off. */
-  readonly mark?: Metadata
-  /** Marks complete messages too, except those of subagents that have ended. Default false. */
-  readonly markComplete?: boolean
-  /** The message of the SUBAGENT_ERROR that ends each running subagent. */
-  readonly reason: string
+  closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
+  run.emit({ type: 'RUN_ERROR', ...wire, ...validUsage(usage) })
 }
 
 /** Closes all that is open and leaves the run open. Returns the ids of the messages that were cut off. */
-export function closeOpen(run: Run, { mark, markComplete: all = false, reason }: CloseOptions): string[] {
+export function closeOpen(
+  run: RunState,
+  { mark, markComplete: all = false, reason }: CloseOptions,
+): string[] {
   const cutOff = [run.root, ...run.openLanes]
     .flatMap(({ open }) => [...open])
     .flatMap(({ kind, id }) => (kind === 'text' || kind === 'reasoning' ? [id] : []))
@@ -95,52 +73,47 @@ export function closeOpen(run: Run, { mark, markComplete: all = false, reason }:
   if (mark && all) {
     for (const items of [run.messages.text, run.messages.reasoning, run.renamed])
       for (const item of items?.values() ?? [])
-        if (item.wasOpen && !cutOff.includes(item.id) && !item.lane.closed) markComplete(run, item, mark)
+        if (item.wasOpen && !cutOff.includes(item.id) && !item.lane.closed)
+          markCompleteMessage(run, item, mark)
   }
-  closeRun(run, () => ({ type: 'SUBAGENT_ERROR', message: reason }))
+  closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', message: reason }))
   return cutOff
 }
 
-function markOpen(run: Run, metadata: Metadata): void {
+function markOpen(run: RunState, metadata: Metadata): void {
   for (const lane of [run.root, ...run.openLanes]) {
     for (const item of lane.open) if (item.kind !== 'span') carry(item, { metadata })
   }
 }
 
-function closeRun(run: Run, ending: (lane: Lane) => LaneEnding): void {
-  for (const lane of [...run.openLanes].reverse()) endLane(run, lane, ending(lane))
-  closeAll(run, run.root)
-}
-
-function success(run: Run): RunFinishedOutcome {
+function successOutcome(run: RunState): RunFinishedOutcome {
   const pendingToolCallIds = [...run.calls.values()].filter((call) => !call.answered).map(({ id }) => id)
   return pendingToolCallIds.length > 0 ? { type: 'success', pendingToolCallIds } : { type: 'success' }
 }
 
-/** A subagent with a question of its own, or of one below it, waits; any other has nothing more to say. */
-function suspended(run: Run, lane: Lane, interrupts: readonly Interrupt[]): LaneEnding {
+/** A subagent with an open interrupt, of its own or of one below it, is suspended. Any other is finished. */
+function endOfInterrupted(run: RunState, lane: Lane, interrupts: readonly Interrupt[]): LaneEnd {
   const within = new Set([...run.lanes.values()].filter((other) => isWithin(other, lane)).map(({ id }) => id))
   const interruptIds = interrupts
     .filter(
-      ({ id, subagentRunId: asker }) =>
-        lane.waitsFor?.includes(id) === true || (asker !== undefined && within.has(asker)),
+      ({ id, subagentRunId }) =>
+        lane.interruptIds?.includes(id) === true ||
+        (subagentRunId !== undefined && within.has(subagentRunId)),
     )
     .map(({ id }) => id)
-  if (!lane.waitsFor && interruptIds.length === 0) return { type: 'SUBAGENT_FINISHED' }
+  if (!lane.interruptIds && interruptIds.length === 0) return { type: 'SUBAGENT_FINISHED' }
   const ids = interruptIds.length > 0 ? { interruptIds } : {}
   return { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended', ...ids } }
 }
 
-function checkedInterrupts(run: Run, interrupts: readonly Interrupt[]): Interrupt[] {
+/** Checks the interrupts and attributes each to the nearest subagent above it that still runs. */
+function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Interrupt[] {
   if (interrupts.length === 0) {
-    throw new MillraceError(
-      'INVALID_INTERRUPT',
-      'The run stopped to ask, but asks nothing: there is no interrupt.',
-    )
+    throw new MillraceError('INVALID_INTERRUPT', 'An interrupted run needs at least one interrupt.')
   }
   const ids = new Set<string>()
   return interrupts.map((interrupt) => {
-    const { value, issues } = checkValue(toJson(interrupt, 'an interrupt'), interruptShape)
+    const { value, issues } = checkValue(jsonCopy(interrupt, 'an interrupt'), interruptShape)
     const [issue] = issues
     if (issue) throw new MillraceError('INVALID_INTERRUPT', `interrupt.${issue.field}: ${issue.message}`)
     // The walk has just compared every member with the schema this type is generated from.
@@ -155,14 +128,14 @@ function checkedInterrupts(run: Run, interrupts: readonly Interrupt[]): Interrup
     const known = tag === undefined ? run.root : run.lanes.get(tag)
     if (!known || known.closed)
       run.report(`interrupt '${checked.id}' is of subagent '${tag ?? ''}', which is not running`)
-    let asker = known
-    while (asker?.closed) asker = asker.parent
-    return { ...checked, ...(asker ? owner(asker) : {}) }
+    let owner = known
+    while (owner?.closed) owner = owner.parent
+    return { ...checked, ...(owner ? laneTag(owner) : {}) }
   })
 }
 
-/** Counts a client can take. A broken count is left out: it must not cost the user the answer. */
-function usageOf(usage: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {
+/** The counts a client can take. A broken count is left out: it must not cost the user the answer. */
+function validUsage(usage: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {
   const entries = usage.flatMap((entry) => {
     const valid = Object.entries(entry).filter(([key, value]) => isUsageField(key, value))
     return valid.length > 0 ? [Object.fromEntries(valid)] : []

@@ -1,0 +1,158 @@
+import type { Event, EventType, Interrupt, Message, Metadata, RunAgentInput, TokenUsage } from '@ag-ui/core'
+
+// Distributes over the union, so that each member keeps its own fields. The type may be written as a plain string:
+// the enum's members are assignable to their strings, not the other way round.
+type Written<E> = E extends { type: EventType } ? Omit<E, 'type'> & { type: `${E['type']}` } : never
+
+/** Any AG-UI 1.0 event as it stands on the wire. */
+export type AgUiEvent = Written<Event>
+
+/** The event of one type, for example `EventOf<'CUSTOM'>`. */
+export type EventOf<T extends AgUiEvent['type']> = Extract<AgUiEvent, { type: T }>
+
+/** What an agent may emit: every AG-UI event except the three that begin and end a run, which its owner writes. */
+export type AgentEvent = Exclude<AgUiEvent, { type: 'RUN_STARTED' | 'RUN_FINISHED' | 'RUN_ERROR' }>
+
+/**
+ * What an AG-UI client holds after the events applied so far: the same messages and the same state as the reducer of
+ * `@ag-ui/client`, at a constant cost per event.
+ */
+export interface Fold {
+  readonly messages: readonly Message[]
+  readonly state: unknown
+  /**
+   * Applies one strict event (no chunks). Returns a sentence when a client would ignore the event, warn about it, or
+   * be left with a broken history.
+   */
+  apply(event: AgUiEvent): string | undefined
+}
+
+export interface FoldOptions {
+  /** The history the client starts with. Never changed. */
+  readonly messages?: readonly Message[]
+  /** The state the client starts with. Never changed. */
+  readonly state?: unknown
+}
+
+/**
+ * The one owner of what is open in a run. Agents write loosely: chunks, untagged continuations, ends that never come.
+ * What comes out is a strict AG-UI 1.0 stream that starts with RUN_STARTED and has exactly one terminal event with
+ * everything closed before it.
+ *
+ * - A chunk opens its message or tool call. Within a lane, opening one item closes another.
+ * - The end of what is closed already is ignored.
+ * - An encrypted value is sent after the end of its message or tool call.
+ */
+export interface RunStream {
+  /** What a client of this stream holds now. */
+  readonly fold: Pick<Fold, 'messages' | 'state'>
+  readonly ended: boolean
+  /**
+   * Takes one event of an agent. Throws INVALID_EVENT or ENCODING_ERROR, with nothing written, when it has no
+   * meaning, and RUN_CLOSED after the end.
+   */
+  write(event: AgentEvent): void
+  /** Ends the run. Throws, with nothing written, when the end itself is invalid: then call `fail`. */
+  finish(end: RunEnd): void
+  /** Ends the run with RUN_ERROR. Clients learn what the error may show, see `toWireError`. */
+  fail(error: unknown, options?: FailOptions): void
+  /**
+   * Closes all that is open, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
+   * of the messages that were cut off.
+   */
+  closeOpen(options: CloseOptions): readonly string[]
+}
+
+export interface RunStreamOptions {
+  readonly threadId: string
+  readonly runId: string
+  readonly parentRunId?: string | undefined
+  /** The messages the client holds when the run starts. */
+  readonly messages?: readonly Message[]
+  /** The state the client holds when the run starts. */
+  readonly state?: unknown
+  /** Receives every event of the strict stream, in order, synchronously. What it throws reaches the writer. */
+  readonly emit: (event: AgUiEvent) => void
+  /** Reads the agent's own state, for the snapshot that is sent when a delta does not fit the client's. */
+  readonly readState?: () => unknown
+  /** Called with what had to be left out or could not be kept as the agent wrote it. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+  readonly newId?: () => string
+}
+
+export interface ResumeRunStreamOptions extends RunStreamOptions {
+  /** The strict events that the run has emitted so far, as its log has them. They are not emitted again. */
+  readonly events: Iterable<AgUiEvent>
+  /** Called when one of the events cannot be read. It is left out. */
+  readonly onUnreadable: (error: unknown) => void
+}
+
+/** How a run can end well. A thrown error is the other way. */
+export type RunEnd =
+  | { readonly type: 'success'; readonly result?: unknown; readonly usage?: readonly TokenUsage[] }
+  | {
+      readonly type: 'interrupt'
+      readonly interrupts: readonly Interrupt[]
+      readonly usage?: readonly TokenUsage[]
+    }
+  | ({ readonly type: 'cancelled' } & FailOptions)
+
+export interface FailOptions {
+  /** Metadata for the messages and tool calls that are cut off. */
+  readonly mark?: Metadata
+  readonly usage?: readonly TokenUsage[]
+}
+
+export interface CloseOptions {
+  /** Metadata for the messages and tool calls that are cut off. */
+  readonly mark?: Metadata
+  /** Marks complete messages too, except those of subagents that have ended. Default false. */
+  readonly markComplete?: boolean
+  /** The message of the SUBAGENT_ERROR that ends each running subagent. */
+  readonly reason: string
+}
+
+/** A run request that may be served. */
+export interface ParsedRunInput {
+  readonly input: RunInput
+  readonly peer: Peer
+  /** What was left out or read differently, by field. At most 100; the last one counts those beyond. */
+  readonly warnings: readonly FieldNote[]
+}
+
+/** A run input that has been checked: `state` is at least `{}`, and every list is there. */
+export type RunInput = RunAgentInput & Required<Pick<RunAgentInput, 'state' | 'resume'>>
+
+/** What a request reveals about the client that sent it. */
+export interface Peer {
+  readonly protocolVersion?: string
+  /** The client declared no version, so it predates 1.0 and cannot read all of it. */
+  readonly legacy: boolean
+}
+
+/** A remark about one field of a request or an event, for example `messages[2].content[0]`. */
+export interface FieldNote {
+  readonly field: string
+  readonly message: string
+}
+
+/** The encodings of an event stream. SSE is the one every client reads. */
+export type WireFormat = 'sse' | 'protobuf'
+
+/** One frame of an event stream, whatever its encoding. Frames are numbered from 1. */
+export type DecodedFrame = EventFrame | MalformedFrame
+
+/** A frame that could be read. */
+export interface EventFrame {
+  readonly kind: 'event'
+  readonly frame: number
+  /** What the frame carried. Not validated. */
+  readonly event: unknown
+}
+
+/** A frame that could not be read. The frames after it can, so the reader decides whether this ends the stream. */
+export interface MalformedFrame {
+  readonly kind: 'malformed'
+  readonly frame: number
+  readonly error: Error
+}
