@@ -1,16 +1,16 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult, Progress, Tool as McpTool } from '@modelcontextprotocol/sdk/types.js'
-import { isRequestFailure, isSignOfLife, serverError } from './mcp-error.js'
-import type { McpServer } from './mcp-server.js'
-import { createToolList, type McpToolList } from './mcp-tool-list.js'
-import { createTransport } from './mcp-transport.js'
+import { systemClock } from '../../core/clock.js'
+import { isRequestFailure, isServerResponse, serverError } from './mcp-error.js'
+import type { McpCommand, McpServer, McpUrl } from './mcp-server.js'
 
-/** One open connection to a server. Rejects with what the SDK throws. */
+/** One open connection to a server. Its promises reject with the errors of the SDK. */
 export interface McpConnection {
-  /** All tools of the server. Asked for once, and again when the server says that they have changed. */
+  /** All tools of the server. Listed once, and again when the server says that they have changed. */
   listTools(): Promise<readonly McpTool[]>
   callTool(call: McpCall): Promise<CallToolResult>
-  /** Fails what is still going on. Never rejects, and closing twice does no harm. */
+  /** Calls in progress fail. Never rejects; may be called twice. */
   close(): Promise<void>
 }
 
@@ -22,40 +22,40 @@ interface McpCall {
   readonly onProgress: (progress: Progress) => void
 }
 
-export interface ConnectOptions {
+export interface McpConnectOptions {
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
-  /** Called when the connection has ended or is no longer good for new work. More than once, maybe. */
-  readonly onUnfit: () => void
+  /** Called when the connection has ended or should get no more work; maybe more than once. */
+  readonly onUnusable: () => void
 }
 
-/** Starts or reaches a server. Rejects with TOOL_ERROR, which says why not. Loads the MCP SDK, which is large. */
+/** Starts or reaches a server; rejects with TOOL_ERROR if it cannot. Loads the MCP SDK, which is large. */
 export async function openConnection(
   server: McpServer,
-  { timeoutMs, connectTimeoutMs, onUnfit }: ConnectOptions,
+  { timeoutMs, connectTimeoutMs, onUnusable }: McpConnectOptions,
 ): Promise<McpConnection> {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
   const { CallToolResultSchema, ToolListChangedNotificationSchema } =
     await import('@modelcontextprotocol/sdk/types.js')
-  const way = await createTransport(server)
+  const transport = await createTransport(server)
   const client = new Client({ name: 'millrace', version: '1' })
-  const tools = createToolList(client, timeoutMs)
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => tools.forget())
-  client.onclose = onUnfit
+  const tools = createToolListCache(client, timeoutMs)
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => tools.clear())
+  client.onclose = onUnusable
   try {
-    await client.connect(way.transport, { timeout: connectTimeoutMs })
+    await client.connect(transport.sdk, { timeout: connectTimeoutMs })
   } catch (error) {
     const verb = server.url === undefined ? 'started' : 'reached'
-    // Why a process ended is rarely said by anyone but itself.
-    throw serverError(server, `cannot be ${verb}`, error, way.lastWords())
+    // A process that fails to start usually says why on its standard error.
+    throw serverError(server, `cannot be ${verb}`, error, transport.stderrTail())
   }
-  if (!way.reportsLoss) client.onerror = reactToLoss(client, tools, onUnfit)
+  if (!transport.reportsLoss) client.onerror = createErrorHandler(client, tools, onUnusable)
 
   return {
     listTools: () => tools.get(),
     callTool({ name, args, signal, onProgress }) {
       const request = { method: 'tools/call' as const, params: { name, arguments: args } }
-      // Not `client.callTool`: that checks the result as well, and fails where a model could still have read it.
+      // Not `client.callTool`: it validates the result too, and fails where a model could still have read it.
       return client.request(request, CallToolResultSchema, {
         signal,
         timeout: timeoutMs,
@@ -64,34 +64,146 @@ export async function openConnection(
       })
     },
     async close() {
-      await way.endSession()
+      await transport.endSession()
       await client.close()
     },
   }
 }
 
 /**
- * What to do about errors over HTTP. The SDK reports broken streams, but lets the calls whose answers they were to bring
- * wait until they time out. So when it does, the server is asked for a sign of life.
+ * Handles errors over HTTP. The SDK reports broken streams, but leaves the calls that wait for their responses to time
+ * out. So the server is pinged, and the connection closed if it does not respond.
  */
-function reactToLoss(client: Client, tools: McpToolList, onUnfit: () => void): (error: Error) => void {
-  let isAsking = false
+function createErrorHandler(
+  client: Client,
+  tools: ToolListCache,
+  onUnusable: () => void,
+): (error: Error) => void {
+  let isPinging = false
   return (error) => {
-    // Whoever sent a request that failed is told so anyway.
+    // The sender of a failed request gets the error anyway.
     if (isRequestFailure(error)) return
     // A notification may have been lost.
-    tools.forget()
-    // There will be none any more; a new connection would have them.
-    if (error.message.startsWith('Maximum reconnection attempts')) onUnfit()
-    if (isAsking) return
-    isAsking = true
+    tools.clear()
+    // This connection gets no more notifications; a new one would.
+    if (error.message.startsWith('Maximum reconnection attempts')) onUnusable()
+    if (isPinging) return
+    isPinging = true
     client
       .ping()
       .catch(async (failure: unknown) => {
-        if (!isSignOfLife(failure)) await client.close()
+        if (!isServerResponse(failure)) await client.close()
       })
       .finally(() => {
-        isAsking = false
+        isPinging = false
       })
+  }
+}
+
+interface ToolListCache {
+  /** Lists the tools at the first call, and again after a rejection. */
+  get(): Promise<readonly McpTool[]>
+  /** The tools may have changed: the next `get` lists them again. */
+  clear(): void
+}
+
+function createToolListCache(client: Client, timeoutMs: number): ToolListCache {
+  let listed: Promise<readonly McpTool[]> | undefined
+  return {
+    get() {
+      if (listed !== undefined) return listed
+      const pending = listAllTools(client, timeoutMs)
+      pending.catch(() => {
+        if (listed === pending) listed = undefined
+      })
+      listed = pending
+      return pending
+    },
+    clear() {
+      listed = undefined
+    },
+  }
+}
+
+async function listAllTools(client: Client, timeout: number): Promise<readonly McpTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
+  const tools: McpTool[] = []
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; ;) {
+    const params = cursor === undefined ? {} : { cursor }
+    // Not `client.listTools`: it compiles all output schemas, and one broken schema would lose all tools.
+    const page = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, { timeout })
+    // Tools that only run as tasks, an experiment of the protocol, cannot be called.
+    tools.push(...page.tools.filter(({ execution }) => execution?.taskSupport !== 'required'))
+    cursor = page.nextCursor
+    if (cursor === undefined) return tools
+    if (cursors.has(cursor)) throw new Error(`the list does not end, it comes back to '${cursor}'`)
+    cursors.add(cursor)
+  }
+}
+
+/** Not opened yet. */
+interface McpTransport {
+  readonly sdk: Transport
+  /** Whether it reports the loss of the connection. Over HTTP a loss shows only when something is sent. */
+  readonly reportsLoss: boolean
+  /** The end of what the process wrote to its standard error. */
+  stderrTail(): string
+  /** Tells the server that the session is over. Never rejects, and does not wait for long. */
+  endSession(): Promise<void>
+}
+
+function createTransport(server: McpServer): Promise<McpTransport> {
+  return server.url === undefined ? stdioTransport(server) : httpTransport(server)
+}
+
+const maxStderrTail = 300
+
+async function stdioTransport({ command, args, env, cwd, onStderr }: McpCommand): Promise<McpTransport> {
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+  const transport = new StdioClientTransport({
+    command,
+    stderr: 'pipe',
+    ...(args === undefined ? {} : { args: [...args] }),
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  let stderr = ''
+  transport.stderr?.on('data', (chunk) => {
+    const text = String(chunk)
+    stderr = (stderr + text).slice(-maxStderrTail)
+    onStderr?.(text)
+  })
+  return {
+    sdk: transport,
+    reportsLoss: true,
+    stderrTail: () => stderr.trim(),
+    endSession: () => Promise.resolve(),
+  }
+}
+
+const endSessionTimeoutMs = 1000
+
+async function httpTransport({ url, headers, fetch }: McpUrl): Promise<McpTransport> {
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    ...(headers === undefined ? {} : { requestInit: { headers } }),
+    ...(fetch === undefined ? {} : { fetch }),
+  })
+  return {
+    sdk: transport,
+    reportsLoss: false,
+    stderrTail: () => '',
+    endSession: () =>
+      new Promise((resolve) => {
+        const cancel = systemClock.schedule(endSessionTimeoutMs, resolve)
+        const end = () => {
+          cancel()
+          resolve()
+        }
+        // A server that cannot be reached drops the session by itself.
+        transport.terminateSession().then(end, end)
+      }),
   }
 }

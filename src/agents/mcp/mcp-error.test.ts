@@ -2,7 +2,7 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
 import { MillraceError } from '../../core/errors.js'
-import { callError, isRequestFailure, isSessionLost, isSignOfLife, serverError } from './mcp-error.js'
+import { callError, isRequestFailure, isSessionLost, isServerResponse, serverError } from './mcp-error.js'
 
 const server = { name: 'x', url: 'http://a/mcp', headers: { authorization: 'Bearer hush-hush' } }
 
@@ -67,7 +67,7 @@ test.each([
   [new StreamableHTTPError(404, ''), false],
   [new TypeError('fetch failed'), false],
 ])('%s says whether the server lives', (error, lives) => {
-  expect(isSignOfLife(error)).toBe(lives)
+  expect(isServerResponse(error)).toBe(lives)
 })
 
 test.each([

@@ -1,76 +1,76 @@
 import { MillraceError } from '../../core/errors.js'
-import { describeServer, hideSecrets, type McpServer } from './mcp-server.js'
+import { describeServer, redactSecrets, type McpServer } from './mcp-server.js'
 
-const longestReason = 500
+const maxReasonLength = 500
 
-/** A TOOL_ERROR about a server. Without `cause`, which could hold what must not be shown. */
+/** A TOOL_ERROR about a server. It has no `cause`, which could contain secrets. */
 export function serverError(server: McpServer, problem: string, ...reasons: unknown[]): MillraceError {
-  const reason = reasons.map(toWords).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
-  const message = `${describeServer(server)} ${problem}: ${hideSecrets(reason, server).slice(0, longestReason)}`
+  const reason = reasons.map(describeError).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
+  const message = `${describeServer(server)} ${problem}: ${redactSecrets(reason, server).slice(0, maxReasonLength)}`
   return new MillraceError('TOOL_ERROR', message)
 }
 
-/** What went wrong in a tool call, in words a model can act on. */
+/** The error of a failed call, in words that a model can act on. */
 export function callError(server: McpServer, toolName: string, error: unknown): MillraceError {
   if (MillraceError.isInstance(error)) return error
-  if (codeOf(error) === invalidParams)
-    return new MillraceError('INVALID_TOOL_ARGUMENTS', hideSecrets(toWords(error), server))
-  const problem = isLoss(error)
+  if (errorCode(error) === invalidParams)
+    return new MillraceError('INVALID_TOOL_ARGUMENTS', redactSecrets(describeError(error), server))
+  const problem = isConnectionLoss(error)
     ? `was lost during the call of '${toolName}', which may or may not have been carried out`
     : `failed to run '${toolName}'`
   return serverError(server, problem, error)
 }
 
 /**
- * Whether the server refused to handle a request because it does not know the session, for example after a restart.
- * The protocol says 404; servers built after the examples of the SDK say 400.
+ * Whether the server refused a request because it does not know the session, for example after a restart. The protocol
+ * says 404; servers modelled on the examples of the SDK say 400.
  */
 export function isSessionLost(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = errorCode(error)
   return code === 404 || code === 400
 }
 
-/** Whether it is about one HTTP request: a status, or a network that does not carry it. */
+/** Whether the error is about one HTTP request: a status, or a failure of the network. */
 export function isRequestFailure(error: unknown): boolean {
-  return error instanceof TypeError || codeOf(error) !== undefined
+  return error instanceof TypeError || errorCode(error) !== undefined
 }
 
-/** Whether the server answered, though with an error, or is only slow. */
-export function isSignOfLife(error: unknown): boolean {
-  const code = codeOf(error)
+/** Whether the server responded, if only with an error, or is just slow. */
+export function isServerResponse(error: unknown): boolean {
+  const code = errorCode(error)
   return code !== undefined && code < 0
 }
 
-// Of JSON-RPC and MCP. HTTP statuses come in the same field, but positive.
+// Codes of JSON-RPC and MCP are negative; HTTP statuses come in the same field.
 const connectionClosed = -32000
 const invalidParams = -32602
 
-function codeOf(error: unknown): number | undefined {
+function errorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'number' ? error.code : undefined
 }
 
-/** Whether an answer can no longer come. `fetch` throws a TypeError for whatever happens on the network. */
-function isLoss(error: unknown): boolean {
+/** Whether a response can no longer come. `fetch` throws a TypeError for any failure of the network. */
+function isConnectionLoss(error: unknown): boolean {
   if (error instanceof TypeError) return true
-  // The SDK's own words: servers use the same code for errors of all kinds.
+  // The SDK's own message: servers use the same code for errors of all kinds.
   return (
     error instanceof Error &&
-    codeOf(error) === connectionClosed &&
+    errorCode(error) === connectionClosed &&
     error.message.endsWith('Connection closed')
   )
 }
 
-function toWords(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const status = codeOf(error) ?? 0
-  // Node has errors with a code and no message.
+  const status = errorCode(error) ?? 0
+  // Some errors of Node have a code but no message.
   const message = error.message || ('code' in error ? String(error.code) : error.name)
-  const words = [
+  const parts = [
     status > 0 ? `HTTP ${status}` : '',
     message.replace(/^(MCP error -?\d+|Streamable HTTP error): /, ''),
     // `fetch failed` alone says nothing.
-    error.cause === undefined ? '' : toWords(error.cause),
+    error.cause === undefined ? '' : describeError(error.cause),
   ]
-  return words.filter(Boolean).join(': ')
+  return parts.filter(Boolean).join(': ')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkServer, describeServer, hideSecrets, type McpServer } from './mcp-server.js'
+import { checkServer, describeServer, redactSecrets, type McpServer } from './mcp-server.js'
 import { mcpTools } from './mcp-tools.js'
 
 test.each([
@@ -41,12 +41,12 @@ describe('messages', () => {
 
   test('do not repeat secrets', () => {
     const command = { command: 'a', env: { KEY: 'hush', LANG: 'en' } }
-    expect(hideSecrets('bad key hush, hushhush, when', command)).toBe('bad key ***, ******, when')
+    expect(redactSecrets('bad key hush, hushhush, when', command)).toBe('bad key ***, ******, when')
     const headers = { authorization: 'Bearer silent-night' }
-    expect(hideSecrets('Bearer silent-night is not silent-night', { url: 'http://a', headers })).toBe(
+    expect(redactSecrets('Bearer silent-night is not silent-night', { url: 'http://a', headers })).toBe(
       '*** is not ***',
     )
     const url = 'http://me:p%zzw@a?key=quiet&token=q%2Bqq'
-    expect(hideSecrets('p%zzw, quiet, q+qq, q%2Bqq, token', { url })).toBe('***, ***, ***, ***, token')
+    expect(redactSecrets('p%zzw, quiet, q+qq, q%2Bqq, token', { url })).toBe('***, ***, ***, ***, token')
   })
 })

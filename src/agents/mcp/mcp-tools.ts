@@ -3,40 +3,38 @@ import { MillraceError } from '../../core/errors.js'
 import type { Tool, ToolSource } from '../contract.js'
 import { callMcpTool } from './mcp-call.js'
 import { serverError } from './mcp-error.js'
-import { createLink } from './mcp-link.js'
+import { createSharedConnection } from './shared-connection.js'
 import { checkServer, describeServer, type McpServer } from './mcp-server.js'
 import { untilAborted } from '../../core/until-aborted.js'
 
 export interface McpToolsOptions {
-  /** Stands before the name of every tool, to tell servers apart: `github_`. */
+  /** Precedes the name of every tool, to tell servers apart, for example `github_`. */
   readonly prefix?: string
-  /** Offers these tools only. Names are those the server uses, without the prefix. */
+  /** Offers only these tools. Names are the server's, without the prefix. */
   readonly include?: readonly string[]
   /** Offers all but these. */
   readonly exclude?: readonly string[]
-  /** How long a call may go on without an answer or progress. Default 60 000. */
+  /** The time a call may take without a response or progress. Default 60 000. */
   readonly timeoutMs?: number
-  /** How long a server may take to get ready. Default 60 000. */
+  /** The time a server may take to get ready. Default 60 000. */
   readonly connectTimeoutMs?: number
 }
 
-/** The tools of an MCP server. */
 export interface McpToolSource extends ToolSource {
   /**
-   * Ends the connection, and the process if there is one; calls that still go on fail. Until then an open connection
-   * keeps the program running. A closed source cannot be used again.
+   * Ends the connection, and the process if there is one; calls in progress fail. Until then an open connection keeps
+   * the program running. A closed source cannot be used again.
    */
   close(): Promise<void>
 }
 
 /**
- * The tools of an MCP server, as a source for agents. The server is started or reached when its tools are first needed,
- * and all runs share that one connection. Its tools are listed once, and again when it says that they have changed.
- * Throws INVALID_AGENT when the server is not described well.
+ * The tools of an MCP server, as a source for agents. The server is started or reached at the first use, and all runs
+ * share one connection. The tools are listed once, and again when the server says that they have changed. Throws
+ * INVALID_AGENT for an invalid description of the server.
  *
- * A connection that was lost is opened again at the next use. A call that was going on then fails, and is not repeated,
- * since the server may have carried it out; only one that the server refused because it did not know the session any
- * more is repeated, once.
+ * A lost connection is opened again at the next use. Calls in progress fail then, and are not repeated, since the server
+ * may have carried them out; only a call that the server refused because it did not know the session is repeated, once.
  *
  * @example
  * const files = mcpTools({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] })
@@ -46,7 +44,7 @@ export interface McpToolSource extends ToolSource {
 export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpToolSource {
   const { prefix = '', include, exclude = [], timeoutMs = 60_000, connectTimeoutMs = 60_000 } = options
   checkServer(server)
-  const link = createLink(server, {
+  const connection = createSharedConnection(server, {
     timeoutMs: toTimeout('timeoutMs', timeoutMs),
     connectTimeoutMs: toTimeout('connectTimeoutMs', connectTimeoutMs),
   })
@@ -56,7 +54,7 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
       name: toToolName(prefix + name),
       description: [description, title].find(Boolean) ?? name,
       parameters: inputSchema,
-      call: (args, ctx) => callMcpTool({ link, server, name }, args, ctx),
+      call: (args, ctx) => callMcpTool({ connection, server, name }, args, ctx),
     }
   }
 
@@ -67,39 +65,38 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
         ({ name }) => include?.includes(name) !== false && !exclude.includes(name),
       )
       const tools = offered.map(toTool)
-      checkNames(tools, server)
+      checkToolNames(tools, server)
       return tools
     },
-    close: () => link.close(),
+    close: () => connection.close(),
   }
 
   async function listTools(): Promise<readonly McpTool[]> {
     try {
-      return await link.use((connection) => connection.listTools())
+      return await connection.use((open) => open.listTools())
     } catch (error) {
       throw MillraceError.isInstance(error) ? error : serverError(server, 'does not list its tools', error)
     }
   }
 }
 
-// A longer one would fire at once.
-const longestTimeout = 2 ** 31 - 1
+// A longer timer would fire at once.
+const maxTimeoutMs = 2 ** 31 - 1
 
 function toTimeout(name: string, ms: number): number {
-  if (ms > 0) return Math.min(ms, longestTimeout)
+  if (ms > 0) return Math.min(ms, maxTimeoutMs)
   throw new MillraceError('INVALID_AGENT', `\`${name}\` of an MCP server must be more than 0.`)
 }
 
-/** Servers may use names that models do not accept. */
+/** Servers may use names that models refuse. */
 function toToolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
 
-/** Tools of one name could not be told apart. */
-function checkNames(tools: readonly Tool[], server: McpServer): void {
+function checkToolNames(tools: readonly Tool[], server: McpServer): void {
   const names = tools.map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice === undefined) return
-  const message = `${describeServer(server)} has two tools that would both be called '${twice}'. Leave one out with \`exclude\`.`
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
+  if (duplicate === undefined) return
+  const message = `${describeServer(server)} has two tools that would both be called '${duplicate}'. Leave one out with \`exclude\`.`
   throw new MillraceError('INVALID_AGENT', message)
 }
