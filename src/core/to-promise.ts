@@ -1,4 +1,4 @@
-/** Does the work at once and gives what comes of it as a promise, also what it throws. */
+/** Does the work at once and returns its result as a promise. What it throws rejects the promise. */
 export function toPromise<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(work())

@@ -1,98 +1,71 @@
 import type { Interrupt, Message } from '@ag-ui/core'
 
 /**
- * Where threads, the logs of their runs and the leases on them are kept. Every method that writes takes a lease and
- * throws LEASE_LOST, with nothing changed, when another owner has taken the thread over since. Methods reject with
- * STORE_ERROR when the store cannot be used; they never hang for ever.
+ * Stores threads, the logs of their runs and the leases on them. Every method that writes takes a lease and throws
+ * LEASE_LOST, with nothing changed, if another owner has taken the thread over. Methods reject with STORE_ERROR if the
+ * store cannot be used; they never hang.
+ *
+ * To add a store, copy the folder of another one, and run the contract suite (`test/support/store-contract.ts`) over it.
  */
 export interface Store {
   readonly threads: ThreadStore
   readonly log: RunLog
   readonly leases: Leases
-  /** Resolves when the store can read and write. */
+  /** Resolves if the store can read and write. */
   check(): Promise<void>
-  /** Waits for what is under way. Nothing may be called afterwards. */
+  /** Waits for what is under way. Call nothing afterwards. */
   close(): Promise<void>
 }
 
 export interface ThreadStore {
   load(key: ThreadKey): Promise<Thread | undefined>
-  /** Notes that a run has started: its thread is made if there is none, with version 0 and nothing in it. */
+  /** Records that a run has started. Makes the thread if there is none, with version 0 and nothing in it. */
   begin(lease: Lease, run: RunRecord): Promise<void>
   /**
-   * Writes a change, all of it or nothing, and gives the new version. Throws VERSION_CONFLICT when the thread has
-   * another version than the change was made from. Makes the thread if there is none.
+   * Writes a change, all of it or nothing, and returns the new version. Throws VERSION_CONFLICT if the change was made
+   * from another version. Makes the thread if there is none.
    */
   commit(lease: Lease, change: ThreadChange, options?: CommitOptions): Promise<number>
-  /** The threads of an owner, those changed last first. A thread that nothing was committed to is not among them. */
+  /** Lists the threads of an owner, the latest change first. Threads without a commit are left out. */
   list(owner: Owner, page: Page): Promise<ThreadPage>
-  /** Forgets a thread with its messages, runs and logs. */
+  /** Removes a thread with its messages, runs and logs. */
   remove(lease: Lease): Promise<void>
-  /** Threads of all owners that have not changed since `before`, the oldest first, at most `limit`. For housekeeping. */
+  /** Lists threads of all owners that have not changed since `before`, the oldest first, at most `limit`. */
   idle(before: number, limit: number): Promise<readonly ThreadSummary[]>
-  /** Threads whose latest run has not ended, as far as the store knows. */
+  /** Lists threads whose latest run has not ended, as far as the store knows. */
   unfinished(): Promise<readonly ThreadKey[]>
 }
 
-interface CommitOptions {
-  /** Also releases the lease, in the same write: nobody finds the change and the thread still held. Default false. */
-  readonly release?: boolean
-}
-
-export interface Page {
-  readonly limit: number
-  /** Where the page before has ended. */
-  readonly cursor?: string
-}
-
-export interface ThreadPage {
-  readonly threads: readonly ThreadSummary[]
-  /** Absent on the last page. */
-  readonly cursor?: string
-}
-
-/** An event as it was logged. `json` is one AG-UI event, without a line break. */
-export interface LogEntry {
-  readonly seq: number
-  readonly json: string
-}
-
-/** The events of runs, numbered. */
+/** The numbered events of runs. */
 export interface RunLog {
-  /** Adds events that follow each other from `firstSeq`. They are safe from the end of this process when it resolves. */
+  /** Appends events, numbered from `firstSeq` on. They survive the end of this process once it resolves. */
   append(lease: Lease, batch: LogBatch): Promise<void>
-  /** The events after a number, in order, at most `limit` of them. Empty when there are none, or no such run. */
+  /** Reads the events after a position, in order, at most `limit`. Empty if there are none, or no such run. */
   read(key: ThreadKey, position: LogPosition, limit: number): Promise<readonly LogEntry[]>
   /**
-   * Resolves when there may be more events of this run than before, appended by any process, or when `signal` aborts.
-   * May resolve for nothing.
+   * Resolves when the run may have more events, appended by any process, or when `signal` aborts. May resolve without
+   * any.
    */
   changed(key: ThreadKey, position: LogPosition, signal: AbortSignal): Promise<void>
 }
 
-export interface LogPosition {
-  readonly runId: string
-  /** The last number that is already known; -1 for none. */
-  readonly after: number
+export interface Leases {
+  /** Undefined while anybody holds the thread, this owner included. */
+  acquire(key: ThreadKey, terms: LeaseTerms): Promise<Lease | undefined>
+  /** False if the lease is lost. */
+  renew(lease: Lease, ttlMs: number): Promise<boolean>
+  /** Does nothing if the lease is lost. */
+  release(lease: Lease): Promise<void>
+  /** Whether anybody holds the thread now. */
+  isHeld(key: ThreadKey): Promise<boolean>
 }
 
 /** The right to change a thread, for a time. */
 export interface Lease {
   readonly key: ThreadKey
   readonly owner: string
-  /** Grows with every acquisition of the thread, so that a late write of an earlier owner is told apart. */
+  /** Grows with every acquisition of the thread, so that a late write of an earlier owner can be refused. */
   readonly token: number
-}
-
-export interface Leases {
-  /** Undefined while somebody else, or this owner itself, holds the thread. */
-  acquire(key: ThreadKey, terms: LeaseTerms): Promise<Lease | undefined>
-  /** False when the lease is lost. */
-  renew(lease: Lease, ttlMs: number): Promise<boolean>
-  /** Does nothing when the lease is lost. */
-  release(lease: Lease): Promise<void>
-  /** Whether anybody holds the thread now. */
-  isHeld(key: ThreadKey): Promise<boolean>
 }
 
 export interface LeaseTerms {
@@ -107,35 +80,35 @@ export interface Owner {
   readonly agent: string
 }
 
-/** What a thread is found by. Two users with the same thread id have two threads. */
+/** Identifies a thread. Two users with the same thread id have two threads. */
 export interface ThreadKey extends Owner {
   readonly thread: string
 }
 
-/** A conversation at rest: what the last run has left. Shared, never to be changed. */
+/** A conversation at rest, as the last run left it. Shared: never change it. */
 export interface Thread {
   readonly key: ThreadKey
-  /** Counts the commits; the first makes it 1. */
+  /** The number of commits. */
   readonly version: number
   readonly createdAt: number
   readonly updatedAt: number
-  /** What people recognise it by. */
+  /** People recognise the thread by it. */
   readonly title: string
-  /** The thread that this one was cut from, when it keeps what an edit has replaced. */
+  /** The thread that this fork keeps the replaced messages of. */
   readonly forkedFrom?: string
   /** Oldest first. */
   readonly messages: readonly Message[]
-  /** The whole state, with what clients may not see. */
+  /** The whole state, private keys included. */
   readonly state: unknown
-  /** The state as it was when clients last followed it, when it was changed since without a run. */
+  /** The state that clients last followed, if it was changed since without a run. */
   readonly shown?: unknown
-  /** Questions that wait for a person. */
+  /** The open interrupts. */
   readonly interrupts: readonly Interrupt[]
   /** Calls that wait for the client's results. */
   readonly pendingToolCalls: readonly PendingToolCall[]
-  /** What the agent needs to go on from the open questions. */
+  /** The agent resumes the open interrupts from it. */
   readonly checkpoint?: unknown
-  /** The latest run. One that is `running` may be at work, or lost with its process. */
+  /** The latest run. If it is `running`, it is at work, or was lost with its process. */
   readonly run?: RunRecord
 }
 
@@ -151,10 +124,10 @@ export interface RunRecord {
   readonly status: RunStatus
   readonly startedAt: number
   readonly endedAt?: number
-  /** The number its next event would have. */
+  /** The number of its next event. */
   readonly nextSeq: number
   readonly error?: { readonly code: string; readonly message: string }
-  /** While it runs: what it has started with, so that a lost run can be put together from its log. */
+  /** How it started, while it runs: recovery folds a lost run from this and its log. */
   readonly start?: RunStart
 }
 
@@ -163,7 +136,7 @@ export interface RunStart extends MessageChange {
   readonly state: unknown
   /** Names of the tools the client offers. */
   readonly clientTools: readonly string[]
-  /** Whether it was started with answers to the questions of the thread. */
+  /** Whether it was started with answers to the open interrupts. */
   readonly isAnswering?: boolean
   /** How many events after the first only brought its client up to date. */
   readonly opening?: number
@@ -175,7 +148,7 @@ export interface MessageChange {
   readonly append: readonly Message[]
 }
 
-/** All that changes with one commit. What is absent stays as it was, except `checkpoint` and `shown`: absent means none. */
+/** The changes of one commit. Absent members stay as they were, except `checkpoint` and `shown`: absent means none. */
 export interface ThreadChange extends MessageChange {
   /** The version this change was made from, 0 for a new thread. */
   readonly version: number
@@ -186,18 +159,27 @@ export interface ThreadChange extends MessageChange {
   readonly checkpoint?: unknown
   readonly title?: string
   readonly forkedFrom?: string
-  /** The run that has ended. Logs of the runs before it are removed. */
+  /** The run that has ended. Logs of earlier runs are removed. */
   readonly run?: RunRecord
-  /** The last events of that run, added to its log in the same write. */
+  /** The last events of that run, appended to its log in the same write. */
   readonly log?: LogBatch
 }
 
-/** Events of a run that follow each other. */
-export interface LogBatch {
-  readonly runId: string
-  readonly firstSeq: number
-  /** Each one event as JSON. */
-  readonly lines: readonly string[]
+interface CommitOptions {
+  /** Also releases the lease, in the same write: nobody finds the change and the thread still held. Default false. */
+  readonly release?: boolean
+}
+
+export interface Page {
+  readonly limit: number
+  /** The cursor of the page before. */
+  readonly cursor?: string
+}
+
+export interface ThreadPage {
+  readonly threads: readonly ThreadSummary[]
+  /** Absent on the last page. */
+  readonly cursor?: string
 }
 
 /** A thread in a list. */
@@ -212,4 +194,24 @@ export interface ThreadSummary {
   readonly interruptCount: number
   readonly pendingToolCallCount: number
   readonly run?: Omit<RunRecord, 'start'>
+}
+
+/** Consecutive events of a run. */
+export interface LogBatch {
+  readonly runId: string
+  readonly firstSeq: number
+  /** Each one event as JSON, without a line break. */
+  readonly lines: readonly string[]
+}
+
+/** A logged event. `json` is one AG-UI event, without a line break. */
+export interface LogEntry {
+  readonly seq: number
+  readonly json: string
+}
+
+export interface LogPosition {
+  readonly runId: string
+  /** The last number that the reader has; -1 for none. */
+  readonly after: number
 }

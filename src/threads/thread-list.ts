@@ -1,33 +1,6 @@
 import { MillraceError } from '../core/errors.js'
 import type { RunRecord, Thread, ThreadSummary } from './contract.js'
 
-/** The last thread of a page: the next one begins after it, also when it is gone by then. */
-export interface PageEnd {
-  readonly updatedAt: number
-  readonly thread: string
-}
-
-export function toCursor({ updatedAt, thread }: PageEnd): string {
-  return Buffer.from(JSON.stringify([updatedAt, thread])).toString('base64url')
-}
-
-/** Throws INVALID_INPUT when the text was not made by `toCursor`. */
-export function fromCursor(cursor: string): PageEnd {
-  const [updatedAt, thread, ...rest] = parts(cursor)
-  if (typeof updatedAt === 'number' && typeof thread === 'string' && rest.length === 0)
-    return { updatedAt, thread }
-  throw new MillraceError('INVALID_INPUT', 'The cursor is not one that a list of threads has given.')
-}
-
-function parts(cursor: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
-}
-
 /** A thread as a list shows it. */
 export function summarizeThread(thread: Thread): ThreadSummary {
   const { key, version, createdAt, updatedAt, title, forkedFrom } = thread
@@ -43,4 +16,31 @@ export function summarizeThread(thread: Thread): ThreadSummary {
 
 function withoutStart({ start: _, ...run }: RunRecord): Omit<RunRecord, 'start'> {
   return run
+}
+
+/** The last thread of a page. The next page begins after it, even if the thread was changed or removed meanwhile. */
+export interface PageEnd {
+  readonly updatedAt: number
+  readonly thread: string
+}
+
+export function toCursor({ updatedAt, thread }: PageEnd): string {
+  return Buffer.from(JSON.stringify([updatedAt, thread])).toString('base64url')
+}
+
+/** Throws INVALID_INPUT if `toCursor` did not make the text. */
+export function fromCursor(cursor: string): PageEnd {
+  const [updatedAt, thread, ...rest] = parseCursor(cursor)
+  if (typeof updatedAt === 'number' && typeof thread === 'string' && rest.length === 0)
+    return { updatedAt, thread }
+  throw new MillraceError('INVALID_INPUT', 'The cursor is not one that a list of threads has given.')
+}
+
+function parseCursor(cursor: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
 }

@@ -1,71 +1,63 @@
-import { copyThreadKey, threadKeyText } from '../thread-key.js'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Leases } from '../contract.js'
 import { toPromise } from '../../core/to-promise.js'
+import type { Lease, Leases } from '../contract.js'
+import { copyThreadKey, threadKeyText } from '../thread-key.js'
 
-/** Leases of one process, and the check that every write makes. */
-export interface MemoryLeases {
-  readonly leases: Leases
+export interface MemoryLeases extends Leases {
   /**
-   * Throws LEASE_LOST when the lease was released or another was given since. One whose time is over is good as long
-   * as nobody has taken the thread: there is no one whom a late write could disturb.
+   * Throws LEASE_LOST if the lease was released or another one was given since. An expired lease counts until somebody takes
+   * the thread: its late write disturbs nobody.
    */
   assertCurrent(lease: Lease): void
-  /** What `release` does, at once. */
+  /** Releases a lease at once. */
   drop(lease: Lease): void
 }
 
-interface Held {
+interface CurrentLease {
   readonly lease: Lease
-  /** The first moment at which somebody else may have the thread. */
-  until: number
+  expiresAt: number
 }
 
-/** Makes the leases of a store. `clock` says when they are over. */
 export function createMemoryLeases(clock: Clock): MemoryLeases {
-  const current = new Map<string, Held>()
-  // One count for all threads grows for each of them too, and nothing need be kept of threads that are let go.
+  const current = new Map<string, CurrentLease>()
+  // One count for all threads grows for each of them, and needs no entries for released threads.
   let lastToken = 0
 
-  const currentOf = (lease: Lease): Held | undefined => {
-    const held = current.get(threadKeyText(lease.key))
-    return held?.lease.token === lease.token ? held : undefined
+  const find = (lease: Lease): CurrentLease | undefined => {
+    const entry = current.get(threadKeyText(lease.key))
+    return entry?.lease.token === lease.token ? entry : undefined
   }
-  const isHeld = (key: string): boolean => {
-    const held = current.get(key)
-    return held !== undefined && clock.now() < held.until
+  const isHeld = (text: string): boolean => {
+    const entry = current.get(text)
+    return entry !== undefined && clock.now() < entry.expiresAt
   }
-
   const drop = (lease: Lease): void => {
-    if (currentOf(lease) !== undefined) current.delete(threadKeyText(lease.key))
+    if (find(lease) !== undefined) current.delete(threadKeyText(lease.key))
   }
 
-  const leases: Leases = {
+  return {
     acquire: (key, { owner, ttlMs }) =>
       toPromise(() => {
         const text = threadKeyText(key)
         if (isHeld(text)) return undefined
         lastToken += 1
         const lease = Object.freeze({ key: copyThreadKey(key), owner, token: lastToken })
-        current.set(text, { lease, until: clock.now() + ttlMs })
+        current.set(text, { lease, expiresAt: clock.now() + ttlMs })
         return lease
       }),
     renew: (lease, ttlMs) =>
       toPromise(() => {
-        const held = currentOf(lease)
-        if (held === undefined) return false
-        held.until = clock.now() + ttlMs
+        const entry = find(lease)
+        if (entry === undefined) return false
+        entry.expiresAt = clock.now() + ttlMs
         return true
       }),
     release: (lease) => toPromise(() => drop(lease)),
     isHeld: (key) => toPromise(() => isHeld(threadKeyText(key))),
-  }
-  return {
-    leases,
     drop,
     assertCurrent(lease) {
-      if (currentOf(lease) !== undefined) return
+      if (find(lease) !== undefined) return
       throw new MillraceError('LEASE_LOST', 'The lease was released, or the thread was taken over since.', {
         details: { key: lease.key, owner: lease.owner },
       })

@@ -1,56 +1,51 @@
-import { threadKeyText } from '../thread-key.js'
-import type { LogBatch, LogEntry, RunLog, ThreadKey } from '../contract.js'
-import type { MemoryLeases } from './leases.js'
-import { toPromise } from '../../core/to-promise.js'
 import { MillraceError } from '../../core/errors.js'
+import { toPromise } from '../../core/to-promise.js'
+import type { LogBatch, LogEntry, RunLog, ThreadKey } from '../contract.js'
 import { fromLogText, toLogText } from '../log-text.js'
+import { threadKeyText } from '../thread-key.js'
+import type { MemoryLeases } from './leases.js'
 
-/** The logs of one process, and what threads do with them. */
-export interface MemoryLog {
-  readonly log: RunLog
-  /** Appends without asking for a lease. Throws STORE_ERROR, with nothing changed, for a number that is not new. */
+export interface MemoryLog extends RunLog {
+  /** Appends without a lease. Throws STORE_ERROR, with nothing changed, if the number is not new. */
   add(key: ThreadKey, batch: LogBatch): void
-  /** Forgets the logs of a thread, except that of one run when it is named. Who waits for them is told. */
-  forget(key: ThreadKey, exceptRunId?: string): void
-  /** Tells everybody who waits. */
+  /** Removes the logs of a thread, except that of one run if it is named, and wakes those who wait for them. */
+  remove(key: ThreadKey, exceptRunId?: string): void
+  /** Wakes everybody who waits. */
   close(): void
 }
 
-/** Makes the logs of a store. */
 export function createMemoryLog({ assertCurrent }: Pick<MemoryLeases, 'assertCurrent'>): MemoryLog {
   const threads = new Map<string, Map<string, LogLines>>()
   const waiters = createWaiters()
-  const linesOf = (key: ThreadKey, runId: string): LogLines | undefined =>
+  const find = (key: ThreadKey, runId: string): LogLines | undefined =>
     threads.get(threadKeyText(key))?.get(runId)
 
   const add = (key: ThreadKey, batch: LogBatch): void => {
     if (batch.lines.length === 0) return
-    const runs = getOrMake(threads, threadKeyText(key), () => new Map<string, LogLines>())
-    getOrMake(runs, batch.runId, createLogLines).append(batch)
-    waiters.wake(nameOf(key, batch.runId))
+    const runs = getOrAdd(threads, threadKeyText(key), () => new Map<string, LogLines>())
+    getOrAdd(runs, batch.runId, createLogLines).append(batch)
+    waiters.wake(waiterName(key, batch.runId))
   }
-  const log: RunLog = {
+
+  return {
     append: (lease, batch) =>
       toPromise(() => {
         assertCurrent(lease)
         add(lease.key, batch)
       }),
-    read: (key, { runId, after }, limit) => toPromise(() => linesOf(key, runId)?.read(after, limit) ?? []),
+    read: (key, { runId, after }, limit) => toPromise(() => find(key, runId)?.read(after, limit) ?? []),
     async changed(key, { runId, after }, signal) {
-      const lastSeq = linesOf(key, runId)?.lastSeq() ?? -1
-      if (lastSeq <= after) await waiters.wait(nameOf(key, runId), signal)
+      const lastSeq = find(key, runId)?.lastSeq() ?? -1
+      if (lastSeq <= after) await waiters.wait(waiterName(key, runId), signal)
     },
-  }
-  return {
-    log,
     add,
-    forget(key, exceptRunId) {
+    remove(key, exceptRunId) {
       const runs = threads.get(threadKeyText(key))
       if (runs === undefined) return
       for (const runId of runs.keys()) {
         if (runId === exceptRunId) continue
         runs.delete(runId)
-        waiters.wake(nameOf(key, runId))
+        waiters.wake(waiterName(key, runId))
       }
       if (runs.size === 0) threads.delete(threadKeyText(key))
     },
@@ -58,40 +53,38 @@ export function createMemoryLog({ assertCurrent }: Pick<MemoryLeases, 'assertCur
   }
 }
 
-/** What those who wait for a run wait for. */
-function nameOf(key: ThreadKey, runId: string): string {
+function waiterName(key: ThreadKey, runId: string): string {
   return JSON.stringify([threadKeyText(key), runId])
 }
 
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   const found = map.get(key)
   if (found !== undefined) return found
-  const made = make()
-  map.set(key, made)
-  return made
+  const created = create()
+  map.set(key, created)
+  return created
 }
 
-/** Lines whose numbers follow each other, as one text: thousands of small strings would keep the garbage collector busy. */
-interface Stretch {
+/** The lines of one run. Their numbers grow, with gaps. */
+interface LogLines {
+  /** The number of the last line, -1 if there is none. */
+  lastSeq(): number
+  /** Throws STORE_ERROR, with nothing added, if the number is not higher than those before. */
+  append(batch: LogBatch): void
+  /** Reads at most `limit` lines after a number, as fast at the beginning as at the end. */
+  read(after: number, limit: number): LogEntry[]
+}
+
+/** Consecutive lines as one text: thousands of small strings would keep the garbage collector busy. */
+interface LogBlock {
   readonly firstSeq: number
   readonly lastSeq: number
   readonly text: string
 }
 
-/** The lines of one run. Their numbers grow, and may leave some out. */
-export interface LogLines {
-  /** The number of the last line, -1 when there is none. */
-  lastSeq(): number
-  /** Throws STORE_ERROR, with nothing added, when a number is not higher than those before. */
-  append(batch: LogBatch): void
-  /** At most `limit` lines after a number. Takes no longer for lines further back. */
-  read(after: number, limit: number): LogEntry[]
-}
-
-/** Makes an empty log. */
-export function createLogLines(): LogLines {
-  const stretches: Stretch[] = []
-  const lastSeq = (): number => stretches.at(-1)?.lastSeq ?? -1
+function createLogLines(): LogLines {
+  const blocks: LogBlock[] = []
+  const lastSeq = (): number => blocks.at(-1)?.lastSeq ?? -1
   return {
     lastSeq,
     append({ runId, firstSeq, lines }) {
@@ -100,39 +93,35 @@ export function createLogLines(): LogLines {
         throw new MillraceError('STORE_ERROR', `The log has an event with the number ${firstSeq} already.`, {
           details: { runId, firstSeq, lastSeq: lastSeq() },
         })
-      stretches.push({ firstSeq, lastSeq: firstSeq + lines.length - 1, text: toLogText(lines) })
+      blocks.push({ firstSeq, lastSeq: firstSeq + lines.length - 1, text: toLogText(lines) })
     },
     read(after, limit) {
       const entries: LogEntry[] = []
-      for (
-        let index = firstAfter(stretches, after);
-        index < stretches.length && entries.length < limit;
-        index++
-      )
-        addEntries(entries, stretches[index], { after, limit })
+      for (let at = firstBlockAfter(blocks, after); at < blocks.length && entries.length < limit; at++)
+        addBlockEntries(entries, blocks[at], { after, limit })
       return entries
     },
   }
 }
 
-/** Where the first stretch with a line after that number is, by halving. */
-function firstAfter(stretches: readonly Stretch[], after: number): number {
-  let [low, high] = [0, stretches.length]
+/** The index of the first block with a line after the number, by binary search. */
+function firstBlockAfter(blocks: readonly LogBlock[], after: number): number {
+  let [low, high] = [0, blocks.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((stretches[middle]?.lastSeq ?? Infinity) > after) high = middle
+    if ((blocks[middle]?.lastSeq ?? Infinity) > after) high = middle
     else low = middle + 1
   }
   return low
 }
 
-function addEntries(
+function addBlockEntries(
   entries: LogEntry[],
-  stretch: Stretch | undefined,
+  block: LogBlock | undefined,
   { after, limit }: { after: number; limit: number },
 ): void {
-  if (stretch === undefined) return
-  const { firstSeq, text } = stretch
+  if (block === undefined) return
+  const { firstSeq, text } = block
   const lines = fromLogText(text)
   for (let at = Math.max(after + 1 - firstSeq, 0); at < lines.length && entries.length < limit; at++) {
     const json = lines[at]
@@ -140,22 +129,21 @@ function addEntries(
   }
 }
 
-/** People who wait for something that has a name. */
-export interface Waiters {
-  /** Resolves when the name is woken, or when `signal` aborts, and leaves nothing behind then. */
+interface Waiters {
+  /** Resolves when the name is woken, or when `signal` aborts. */
   wait(name: string, signal: AbortSignal): Promise<void>
   wake(name: string): void
   readonly wakeAll: () => void
 }
 
-/** Makes a place to wait at. Nothing is kept of a name that nobody waits for. */
-export function createWaiters(): Waiters {
+/** Keeps nothing of a name that nobody waits for. */
+function createWaiters(): Waiters {
   const waiting = new Map<string, Set<() => void>>()
 
   const wake = (name: string): void => {
     for (const resolve of [...(waiting.get(name) ?? [])]) resolve()
   }
-  const leave = (name: string, resolve: () => void): void => {
+  const remove = (name: string, resolve: () => void): void => {
     const others = waiting.get(name)
     others?.delete(resolve)
     if (others?.size === 0) waiting.delete(name)
@@ -165,15 +153,13 @@ export function createWaiters(): Waiters {
     wait(name, signal) {
       if (signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
-        const go = (): void => {
-          leave(name, go)
-          signal.removeEventListener('abort', go)
+        const stop = (): void => {
+          remove(name, stop)
+          signal.removeEventListener('abort', stop)
           resolve()
         }
-        const others = waiting.get(name)
-        if (others === undefined) waiting.set(name, new Set([go]))
-        else others.add(go)
-        signal.addEventListener('abort', go)
+        getOrAdd(waiting, name, () => new Set<() => void>()).add(stop)
+        signal.addEventListener('abort', stop)
       })
     },
     wake,

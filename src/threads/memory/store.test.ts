@@ -24,7 +24,7 @@ const nothing: ThreadChange = {
   pendingToolCalls: [],
 }
 
-async function held(store: Store): Promise<Lease> {
+async function acquire(store: Store): Promise<Lease> {
   const lease = await store.leases.acquire(key, { owner: 'me', ttlMs: 1_000 })
   if (lease === undefined) throw new Error('The thread is held already.')
   return lease
@@ -61,7 +61,7 @@ describe('a thread loaded from memory', () => {
 
   test.each(changes)('cannot be changed: %s', async (_, attempt) => {
     const store = createMemoryStore()
-    const lease = await held(store)
+    const lease = await acquire(store)
     await store.threads.commit(lease, structuredClone(change))
     const thread = await loaded(store)
     expect(() => attempt(structuredClone(thread))).not.toThrow()
@@ -71,7 +71,7 @@ describe('a thread loaded from memory', () => {
 
   test('is the stored one, not a copy, and shares what has not changed with the next', async () => {
     const store = createMemoryStore()
-    const lease = await held(store)
+    const lease = await acquire(store)
     await store.threads.commit(lease, structuredClone(change))
     const first = await loaded(store)
     expect(await loaded(store)).toBe(first)
@@ -83,7 +83,7 @@ describe('a thread loaded from memory', () => {
 
   test('stays as it was when the thread goes on', async () => {
     const store = createMemoryStore()
-    const lease = await held(store)
+    const lease = await acquire(store)
     await store.threads.commit(lease, structuredClone(change))
     const first = await loaded(store)
     const copy = structuredClone(first)
@@ -97,14 +97,14 @@ describe('a thread loaded from memory', () => {
     const store = createMemoryStore()
     let state: unknown = []
     for (let depth = 0; depth < 100_000; depth++) state = [state]
-    await store.threads.commit(await held(store), { ...nothing, state })
+    await store.threads.commit(await acquire(store), { ...nothing, state })
     expect(Object.isFrozen((await loaded(store)).state)).toBe(true)
   })
 
   test('takes a list of new messages as it is when the caller goes on with the list', async () => {
     const store = createMemoryStore()
     const append = [...change.append]
-    await store.threads.commit(await held(store), { ...nothing, append })
+    await store.threads.commit(await acquire(store), { ...nothing, append })
     append.pop()
     expect((await loaded(store)).messages).toHaveLength(1)
   })
@@ -114,7 +114,7 @@ describe('who waits for a run in memory', () => {
   test('waits until there are events of this run after the known one', async () => {
     const clock = manualClock()
     const store = createMemoryStore({ clock })
-    const lease = await held(store)
+    const lease = await acquire(store)
     const told = vi.fn()
     const stop = new AbortController()
     await store.log.append(lease, { runId: 'r1', firstSeq: 0, lines: ['{}'] })

@@ -1,77 +1,75 @@
-import { ownerText, threadKeyText } from '../thread-key.js'
 import type { Owner, Page, Thread } from '../contract.js'
+import { ownerText, threadKeyText } from '../thread-key.js'
 import { fromCursor, toCursor, type PageEnd } from '../thread-list.js'
 
-/** The threads by the time of their last change, for each owner and for all together. Knows them by `textOfKey`. */
+/** The threads in the order of their last change, for each owner and for all together, by `threadKeyText`. */
 export interface ThreadOrder {
   add(thread: Thread): void
   remove(thread: Thread): void
-  /** A page of an owner's threads, those changed last first. */
+  /** A page of an owner's threads, the latest change first. */
   page(owner: Owner, page: Page): { readonly keys: string[]; readonly cursor?: string }
-  /** At most `limit` threads that were changed before a time, the oldest first. */
+  /** At most `limit` threads without a change since a time, the oldest first. */
   idle(before: number, limit: number): string[]
 }
 
-interface Place extends PageEnd {
-  readonly text: string
+interface OrderEntry extends PageEnd {
+  readonly key: string
 }
 
-/** Makes an empty order. */
 export function createThreadOrder(): ThreadOrder {
-  const owners = new Map<string, Sorted<Place>>()
-  const all = createSorted<Place>((a, b) => a.updatedAt - b.updatedAt || compareText(a.text, b.text))
+  const owners = new Map<string, Sorted<OrderEntry>>()
+  const all = createSorted<OrderEntry>((a, b) => a.updatedAt - b.updatedAt || compareText(a.key, b.key))
 
   return {
     add(thread) {
-      const place = placeOf(thread)
-      all.add(place)
+      const entry = toEntry(thread)
+      all.add(entry)
       const owner = ownerText(thread.key)
       const own = owners.get(owner) ?? createSorted(compareInOwner)
-      own.add(place)
+      own.add(entry)
       owners.set(owner, own)
     },
     remove(thread) {
-      const place = placeOf(thread)
-      all.remove(place)
+      const entry = toEntry(thread)
+      all.remove(entry)
       const owner = ownerText(thread.key)
       const own = owners.get(owner)
-      own?.remove(place)
+      own?.remove(entry)
       if (own?.size === 0) owners.delete(owner)
     },
     page(owner, { limit, cursor }) {
-      const from = cursor === undefined ? undefined : { ...fromCursor(cursor), text: '' }
+      const from = cursor === undefined ? undefined : { ...fromCursor(cursor), key: '' }
       const own = owners.get(ownerText(owner))
-      return own === undefined ? { keys: [] } : pageOf(own.backFrom(from), limit)
+      return own === undefined ? { keys: [] } : toPage(own.backFrom(from), limit)
     },
     idle(before, limit) {
       const keys: string[] = []
-      for (const { updatedAt, text } of all.values()) {
+      for (const { updatedAt, key } of all.values()) {
         if (updatedAt >= before || keys.length >= limit) break
-        keys.push(text)
+        keys.push(key)
       }
       return keys
     },
   }
 }
 
-/** The latest stand last, where they come and go most quickly, and are given first. */
-function pageOf(places: Iterable<Place>, limit: number): { keys: string[]; cursor?: string } {
+function toPage(entries: Iterable<OrderEntry>, limit: number): { keys: string[]; cursor?: string } {
   const keys: string[] = []
-  let last: Place | undefined
-  for (const place of places) {
+  let last: OrderEntry | undefined
+  for (const entry of entries) {
     if (last !== undefined && keys.length >= limit) return { keys, cursor: toCursor(last) }
-    keys.push(place.text)
-    last = place
+    keys.push(entry.key)
+    last = entry
   }
   return { keys }
 }
 
-function placeOf({ key, updatedAt }: Thread): Place {
-  return { updatedAt, thread: key.thread, text: threadKeyText(key) }
+function toEntry({ key, updatedAt }: Thread): OrderEntry {
+  return { updatedAt, thread: key.thread, key: threadKeyText(key) }
 }
 
-/** The other way round by id, since pages are read from the end. */
-function compareInOwner(a: Place, b: Place): number {
+/** Reversed by id, since pages are read from the end: adding and removing the latest is fastest there. */
+function compareInOwner(a: OrderEntry, b: OrderEntry): number {
   return a.updatedAt - b.updatedAt || compareText(b.thread, a.thread)
 }
 
@@ -81,30 +79,34 @@ function compareText(a: string, b: string): number {
 }
 
 /** Values in order. No two of them may compare as equal. */
-export interface Sorted<T> {
+interface Sorted<T> {
   readonly size: number
-  /** Quick for a value that belongs at the end. */
+  /** Fast for a value that belongs at the end. */
   add(value: T): void
-  /** Removes what compares as equal; does nothing when there is no such value. */
+  /** Removes the value that compares as equal, if any. */
   remove(value: T): void
-  /** From the first on. */
   values(): Iterable<T>
-  /** From the last on that stands before this one, which need not be there. From the very last without one. */
+  /** The values before this one, from the end on. The value need not be there; without one, all values. */
   backFrom(value?: T): Iterable<T>
 }
 
-/** Makes an empty collection. `compare` is as for `sort`. */
+interface Slot<T> {
+  value: T
+  isRemoved: boolean
+}
+
+/** `compare` is as for `sort`. */
 export function createSorted<T>(compare: (a: T, b: T) => number): Sorted<T> {
-  // Taking a value out of the middle moves all behind it. So it is marked as gone, until half of them are.
+  // Taking a value out of the middle would move all behind it. So slots are marked, and cleared when half of them are.
   let slots: Slot<T>[] = []
-  let gone = 0
+  let removed = 0
 
   const isBefore = (index: number, value: T): boolean => {
     const other = slots[index]
     return other !== undefined && compare(other.value, value) < 0
   }
-  const before = (value: T): number => {
-    // Most that come, and most that are looked for, are the latest.
+  const indexFor = (value: T): number => {
+    // Most values that come or are looked for are the latest.
     if (isBefore(slots.length - 1, value)) return slots.length
     let low = 0
     let high = slots.length
@@ -115,44 +117,39 @@ export function createSorted<T>(compare: (a: T, b: T) => number): Sorted<T> {
     }
     return low
   }
-  const slotOf = (value: T, index: number): Slot<T> | undefined => {
+  const slotAt = (index: number, value: T): Slot<T> | undefined => {
     const slot = slots[index]
     return slot !== undefined && compare(slot.value, value) === 0 ? slot : undefined
   }
 
   return {
     get size() {
-      return slots.length - gone
+      return slots.length - removed
     },
     add(value) {
-      const index = before(value)
-      const slot = slotOf(value, index)
-      if (!slot) return void slots.splice(index, 0, { value, isGone: false })
-      if (slot.isGone) gone--
-      Object.assign(slot, { value, isGone: false })
+      const index = indexFor(value)
+      const slot = slotAt(index, value)
+      if (!slot) return void slots.splice(index, 0, { value, isRemoved: false })
+      if (slot.isRemoved) removed--
+      Object.assign(slot, { value, isRemoved: false })
     },
     remove(value) {
-      const slot = slotOf(value, before(value))
-      if (!slot || slot.isGone) return
-      slot.isGone = true
-      gone++
-      if (gone * 2 <= slots.length) return
-      slots = slots.filter(({ isGone }) => !isGone)
-      gone = 0
+      const slot = slotAt(indexFor(value), value)
+      if (!slot || slot.isRemoved) return
+      slot.isRemoved = true
+      removed++
+      if (removed * 2 <= slots.length) return
+      slots = slots.filter(({ isRemoved }) => !isRemoved)
+      removed = 0
     },
     *values() {
-      for (const { value, isGone } of slots) if (!isGone) yield value
+      for (const { value, isRemoved } of slots) if (!isRemoved) yield value
     },
     *backFrom(value) {
-      for (let index = (value === undefined ? slots.length : before(value)) - 1; index >= 0; index--) {
+      for (let index = (value === undefined ? slots.length : indexFor(value)) - 1; index >= 0; index--) {
         const slot = slots[index]
-        if (slot && !slot.isGone) yield slot.value
+        if (slot && !slot.isRemoved) yield slot.value
       }
     },
   }
-}
-
-interface Slot<T> {
-  value: T
-  isGone: boolean
 }

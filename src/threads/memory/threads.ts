@@ -1,5 +1,7 @@
-import { copyThreadKey, threadKeyText } from '../thread-key.js'
+import type { Message } from '@ag-ui/core'
 import type { Clock } from '../../core/clock.js'
+import { MillraceError } from '../../core/errors.js'
+import { toPromise } from '../../core/to-promise.js'
 import type {
   Lease,
   MessageChange,
@@ -9,29 +11,25 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../contract.js'
+import { copyThreadKey, threadKeyText } from '../thread-key.js'
+import { summarizeThread } from '../thread-list.js'
 import type { MemoryLeases } from './leases.js'
 import type { MemoryLog } from './log.js'
-import { summarizeThread } from '../thread-list.js'
 import { createThreadOrder } from './thread-order.js'
-import { toPromise } from '../../core/to-promise.js'
-import type { Message } from '@ag-ui/core'
-import { MillraceError } from '../../core/errors.js'
 
-/** What the threads of a store work with. */
 export interface MemoryThreadsOptions {
   readonly clock: Clock
   readonly leases: Pick<MemoryLeases, 'assertCurrent' | 'drop'>
-  readonly log: Pick<MemoryLog, 'add' | 'forget'>
+  readonly log: Pick<MemoryLog, 'add' | 'remove'>
 }
 
-/** Makes the threads of a store. */
 export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions): ThreadStore {
   const threads = new Map<string, Thread>()
   const running = new Map<string, ThreadKey>()
   const order = createThreadOrder()
 
-  /** What the holder of a lease finds. Throws LEASE_LOST when it is none. */
-  const found = (lease: Lease): Thread => {
+  /** The thread of a lease, empty if there is none. Throws LEASE_LOST. */
+  const threadFor = (lease: Lease): Thread => {
     leases.assertCurrent(lease)
     return threads.get(threadKeyText(lease.key)) ?? emptyThread(copyThreadKey(lease.key), clock.now())
   }
@@ -48,27 +46,27 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     })
 
   const commit = (lease: Lease, change: ThreadChange): number => {
-    const old = found(lease)
-    const thread = nextThread(old, change, clock.now())
-    // The last step that may fail: from here on all is written.
+    const old = threadFor(lease)
+    const thread = applyChange(old, change, clock.now())
+    // The last step that can fail: from here on everything is written.
     if (change.log !== undefined) log.add(thread.key, change.log)
     if (old.version > 0) order.remove(old)
     order.add(thread)
     put(thread)
-    if (change.run !== undefined) log.forget(thread.key, change.run.runId)
+    if (change.run !== undefined) log.remove(thread.key, change.run.runId)
     return thread.version
   }
   const remove = (lease: Lease): void => {
-    const old = found(lease)
+    const old = threadFor(lease)
     if (old.version > 0) order.remove(old)
     threads.delete(threadKeyText(old.key))
     running.delete(threadKeyText(old.key))
-    log.forget(old.key)
+    log.remove(old.key)
   }
 
   return {
     load: (key) => toPromise(() => threads.get(threadKeyText(key))),
-    begin: (lease, run) => toPromise(() => put(deepFreeze({ ...found(lease), run }))),
+    begin: (lease, run) => toPromise(() => put(deepFreeze({ ...threadFor(lease), run }))),
     commit: (lease, change, { release = false } = {}) =>
       toPromise(() => {
         const version = commit(lease, change)
@@ -86,8 +84,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
   }
 }
 
-/** A thread that nothing was committed to. */
-export function emptyThread(key: ThreadKey, now: number): Thread {
+function emptyThread(key: ThreadKey, now: number): Thread {
   return deepFreeze({
     key,
     version: 0,
@@ -101,21 +98,18 @@ export function emptyThread(key: ThreadKey, now: number): Thread {
   })
 }
 
-/**
- * The thread after a change. The one before stays as it was. Throws VERSION_CONFLICT when the change was made from
- * another version, or keeps more messages than there are.
- */
-export function nextThread(thread: Thread, change: ThreadChange, now: number): Thread {
+/** The thread after a change. Throws VERSION_CONFLICT if the change was made from another version. */
+function applyChange(thread: Thread, change: ThreadChange, now: number): Thread {
   assertFits(thread, change)
   const { version, state, shown, interrupts, pendingToolCalls, checkpoint } = change
-  const { checkpoint: _checkpoint, shown: _shown, ...stays } = thread
+  const { checkpoint: _checkpoint, shown: _shown, ...unchanged } = thread
   return deepFreeze({
-    ...stays,
+    ...unchanged,
     version: version + 1,
-    // A list must not show a thread again further back because the clock was set back.
+    // If the clock was set back, a list must not show the thread again further back.
     updatedAt: Math.max(now, thread.updatedAt),
     title: change.title ?? thread.title,
-    messages: nextMessages(thread.messages, change),
+    messages: changeMessages(thread.messages, change),
     state,
     interrupts,
     pendingToolCalls,
@@ -134,33 +128,33 @@ function assertFits(thread: Thread, { version, keep }: ThreadChange): void {
   })
 }
 
-function nextMessages(messages: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
+function changeMessages(messages: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
   if (keep === messages.length && append.length === 0) return messages
   // Spread, since slicing a frozen array is many times slower in V8.
-  const next = [...messages]
-  next.length = keep
-  for (const message of append) next.push(deepFreeze(message))
-  // Frozen here, so that nobody looks again at each of the messages that stay.
-  return Object.freeze(next)
+  const changed = [...messages]
+  changed.length = keep
+  for (const message of append) changed.push(deepFreeze(message))
+  // Frozen here, so that `deepFreeze` does not visit every message that stays.
+  return Object.freeze(changed)
 }
 
 /**
- * Makes a JSON value unchangeable, all through, and gives it back. What is frozen already is taken to be so all
- * through, so the work is in proportion to what is new. Objects that JSON does not know stay as they are.
+ * Freezes a JSON value deeply and returns it. Skips what is frozen already, so the work is in proportion to what is new, and
+ * objects that are not JSON.
  */
-export function deepFreeze<T>(value: T): T {
-  // Not by recursion: the state of a thread may be nested deeper than the stack is.
+function deepFreeze<T>(value: T): T {
+  // Without recursion: a state may be nested deeper than the stack.
   const open: unknown[] = [value]
   while (open.length > 0) {
     const node = open.pop()
-    if (!isContainer(node) || Object.isFrozen(node)) continue
+    if (!isJsonContainer(node) || Object.isFrozen(node)) continue
     Object.freeze(node)
     for (const member of Object.values(node)) if (typeof member === 'object') open.push(member)
   }
   return value
 }
 
-function isContainer(value: unknown): value is object {
+function isJsonContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)

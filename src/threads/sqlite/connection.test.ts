@@ -25,24 +25,24 @@ function rig({ isBroken = () => false }: { isBroken?: () => boolean } = {}) {
   return { group, transactions, put, refuse }
 }
 
-/** Those that are done at once in each turn. */
+/** Those that are done at once in each tick. */
 const first = ['1', '2', '3', '4']
 const firstDone = first.map((name) => [name])
 
 describe('writes', () => {
-  it('are done at once when they are the first of their turn', () => {
+  it('are done at once when they are the first of their tick', () => {
     const { put, transactions } = rig()
     for (const name of first) void put(name)
     expect(transactions).toEqual(firstDone)
   })
 
-  it('of the same turn share a transaction, in their order, and get their own answers', async () => {
+  it('of the same tick share a transaction, in their order, and get their own answers', async () => {
     const { put, transactions } = rig()
     expect(await Promise.all([...first, 'a', 'b', 'c'].map(put))).toEqual([...first, 'A', 'B', 'C'])
     expect(transactions).toEqual([...firstDone, ['a', 'b', 'c']])
   })
 
-  it('of the next turn are done at once again', async () => {
+  it('of the next tick are done at once again', async () => {
     const { put, transactions } = rig()
     await Promise.all([...first, 'a'].map(put))
     void put('b')
@@ -64,7 +64,7 @@ describe('writes', () => {
     expect([transactions, tries]).toEqual([firstDone, first.length + 1])
   })
 
-  it('that wait can be done before the turn is over', async () => {
+  it('that wait can be done before the tick is over', async () => {
     const { group, put, transactions } = rig()
     const all = [...first, 'a', 'b'].map(put)
     group.flush()

@@ -1,60 +1,61 @@
 import { MillraceError } from '../../core/errors.js'
+import { toPromise } from '../../core/to-promise.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 
-/** What a store binds to a statement: all drivers take these, and some nothing else. */
+/** The values that every driver can bind to a statement. */
 export type SqlValue = string | number | null
 
-/** A whole number in a row. A driver may be set to give big integers. */
+/** A whole number in a row. Drivers can be configured to give big integers. */
 export type SqlInteger = number | bigint
 
-/** A prepared statement whose rows are known. */
+/** A prepared statement with typed rows. */
 interface Query<Row> {
   run(...params: SqlValue[]): void
   get(...params: SqlValue[]): Row | undefined
   all(...params: SqlValue[]): Row[]
 }
 
-/** A database whose errors are STORE_ERRORs, and that refuses to work once it is closed. */
+/** A database that throws STORE_ERROR, also once it is closed. */
 export interface Connection {
-  /** `Row` is what the columns are; the caller has to know. */
+  /** The caller vouches for `Row`. */
   prepare<Row>(sql: string): Query<Row>
-  /** Does work that reads. */
-  attempt<T>(work: () => T): T
+  /** Does work that reads, at once. */
+  readNow<T>(work: () => T): T
   /** The same, as a promise. */
   read<T>(work: () => T): Promise<T>
   /**
-   * Does work that writes, in a transaction that it may share with other work of the same turn. When it throws, nothing
-   * of it was written. It may be done twice, so it must not do anything else.
+   * Does work that writes, in a transaction that it may share with other work of the same tick. If it throws, nothing of it
+   * is written. It may be done twice, so it must do nothing but write.
    */
   write<T>(work: () => T): Promise<T>
   /** Nothing works afterwards. May be called twice. */
   close(): Promise<void>
 }
 
-/** `release` lets go of the database; without it, it stays open. */
+/** `release` closes the database; without it, the database stays open. */
 export function createConnection(database: SqliteDatabase, release?: () => void): Connection {
   let isClosed = false
 
   function attempt<T>(work: () => T): T {
-    // The statements of some drivers go on working when their database is closed.
+    // Statements of some drivers keep working when their database is closed.
     if (isClosed || database.open === false)
       throw new MillraceError('STORE_ERROR', 'The SQLite store is closed.')
-    return translated(work)
+    return withStoreErrors(work)
   }
 
   const group = createWriteGroup((work) => attempt(() => inTransaction(database, work)))
 
   return {
-    prepare: <Row>(sql: string) => toQuery<Row>(translated(() => database.prepare(sql))),
-    attempt,
-    read: (work) => promised(() => attempt(work)),
+    prepare: <Row>(sql: string) => toQuery<Row>(withStoreErrors(() => database.prepare(sql))),
+    readNow: attempt,
+    read: (work) => toPromise(() => attempt(work)),
     write: group.write,
     close: () =>
-      promised(() => {
+      toPromise(() => {
         if (isClosed) return
         group.flush()
         isClosed = true
-        if (release !== undefined) translated(release)
+        if (release !== undefined) withStoreErrors(release)
       }),
   }
 }
@@ -69,7 +70,7 @@ function toQuery<Row>(statement: SqliteStatement): Query<Row> {
   }
 }
 
-/** Does all of some work or nothing, also beside other processes. */
+/** Does all of the work or nothing, also beside other processes. */
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -86,12 +87,12 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // SQLite rolls back by itself when the disk is full or broken. What has led here tells more than this.
+    // SQLite rolls back by itself when the disk is full or broken. The first error says more than this one.
   }
 }
 
 /** Makes any error of a driver a STORE_ERROR. */
-function translated<T>(work: () => T): T {
+function withStoreErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -105,36 +106,30 @@ export function toStoreError(error: unknown): MillraceError {
   return new MillraceError('STORE_ERROR', `The SQLite store cannot be used: ${reason}`, { cause: error })
 }
 
-function promised<T>(work: () => T): Promise<T> {
-  return new Promise((resolve) => {
-    resolve(work())
-  })
-}
-
-/** Does all of some work that writes or, when it throws, nothing of it. */
+/** Does work in a transaction. If it throws, nothing is written. */
 type Transact = <T>(work: () => T) => T
 
-/** Puts the writes of one turn into one transaction: that costs more than most of them do, and all its pages are written. */
-export interface WriteGroup {
-  /** Does work at once when it is among the first of its turn, else at the end of the turn with all that has come by then. */
+/** Joins the writes of one tick into one transaction, which costs more than most of its writes. */
+interface WriteGroup {
+  /** Does the first writes of a tick at once, and all later ones together at its end. */
   readonly write: <T>(work: () => T) => Promise<T>
-  /** Does at once what still waits. */
+  /** Does the waiting writes now. */
   flush(): void
 }
 
-interface Waiting {
+interface WaitingWrite {
   readonly work: () => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** What one request needs one after the other is not held up when there is no other. */
-const atOnce = 4
+/** A single request makes so many writes one after the other: they need not wait for others. */
+const immediateWrites = 4
 
-/** Work must only write, since it may be done twice: when one of a group throws, each is done alone. */
+/** Work may be done twice: if one of a group throws, each is done alone. */
 export function createWriteGroup(transact: Transact): WriteGroup {
-  let waiting: Waiting[] = []
-  let doneInTurn = 0
+  let waiting: WaitingWrite[] = []
+  let doneInTick = 0
 
   const flush = (): void => {
     const group = waiting
@@ -142,15 +137,15 @@ export function createWriteGroup(transact: Transact): WriteGroup {
     if (group.length > 1) settleTogether(group, transact)
     else settleEach(group, transact)
   }
-  const endTurn = (): void => {
-    doneInTurn = 0
+  const endTick = (): void => {
+    doneInTick = 0
     flush()
   }
-  const enter = (one: Waiting): void => {
+  const enter = (one: WaitingWrite): void => {
     waiting.push(one)
-    if (doneInTurn === atOnce) return
-    if (doneInTurn === 0) setImmediate(endTurn)
-    doneInTurn++
+    if (doneInTick === immediateWrites) return
+    if (doneInTick === 0) setImmediate(endTick)
+    doneInTick++
     flush()
   }
 
@@ -163,7 +158,7 @@ export function createWriteGroup(transact: Transact): WriteGroup {
   }
 }
 
-function settleTogether(group: readonly Waiting[], transact: Transact): void {
+function settleTogether(group: readonly WaitingWrite[], transact: Transact): void {
   let isRefused = false as boolean
   const doAll = (): unknown[] => {
     isRefused = true
@@ -176,12 +171,12 @@ function settleTogether(group: readonly Waiting[], transact: Transact): void {
     for (const [n, { resolve }] of group.entries()) resolve(results[n])
   } catch (error) {
     if (isRefused) settleEach(group, transact)
-    // The database cannot be written: each of them would only wait for the same answer.
+    // The database cannot be written: each alone would only fail the same way, later.
     else for (const { reject } of group) reject(error)
   }
 }
 
-function settleEach(group: readonly Waiting[], transact: Transact): void {
+function settleEach(group: readonly WaitingWrite[], transact: Transact): void {
   for (const { work, resolve, reject } of group) {
     try {
       resolve(transact(work))

@@ -4,37 +4,37 @@ import process from 'node:process'
 import { MillraceError } from '../../core/errors.js'
 
 /**
- * What a store needs of a SQLite driver: objects of `better-sqlite3`, of `libsql` and the `DatabaseSync` of
- * `node:sqlite` are such databases as they are.
+ * The members of a SQLite driver that are used. Databases of `better-sqlite3`, of `libsql` and the `DatabaseSync` of
+ * `node:sqlite` have them.
  */
 export interface SqliteDatabase {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
   close(): unknown
-  /** False when it is closed. Drivers without it must throw then. */
+  /** False if it is closed. Drivers without this member must throw then. */
   readonly open?: unknown
 }
 
 export interface SqliteStatement {
   run(...params: unknown[]): unknown
-  /** The first row, undefined when there is none. */
+  /** The first row, undefined if there is none. */
   get(...params: unknown[]): unknown
   all(...params: unknown[]): unknown[]
 }
 
-type Opener = (path: string) => SqliteDatabase
+type OpenDatabase = (path: string) => SqliteDatabase
 
-/** Opens a file, and makes it and its folder when they are missing. Throws whatever the driver throws. */
+/** Opens a file, and creates it and its folder if missing. Throws what the driver throws. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
   const open = await findDriver()
   if (path === ':memory:') return open(path)
-  // libsql takes some texts for addresses of servers. An absolute path is never one.
+  // libsql takes some paths for addresses of servers, but never an absolute one.
   const file = resolve(path)
   await mkdir(dirname(file), { recursive: true })
   return open(file)
 }
 
-async function findDriver(): Promise<Opener> {
+async function findDriver(): Promise<OpenDatabase> {
   const builtIn = process.getBuiltinModule('node:sqlite') as
     { readonly DatabaseSync: new (path: string) => SqliteDatabase } | undefined
   if (builtIn !== undefined) return (path) => new builtIn.DatabaseSync(path)

@@ -1,16 +1,16 @@
+import { readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import process from 'node:process'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Leases } from '../contract.js'
 import type { Connection, SqlInteger } from './connection.js'
 import { keyMatches, keyParams, toSqlText } from './sql-text.js'
-import { readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
-import process from 'node:process'
 
 export interface SqliteLeases extends Leases {
-  /** Throws LEASE_LOST unless nobody has taken the thread since. Call it inside of the transaction that writes. */
-  assertHeld(lease: Lease): void
-  /** What `release` does. Call it inside of a transaction. */
+  /** Throws LEASE_LOST if the lease was released or another one was given since. For use in a transaction. */
+  assertCurrent(lease: Lease): void
+  /** Releases a lease. For use in a transaction. */
   drop(lease: Lease): void
 }
 
@@ -21,8 +21,8 @@ interface LeaseRow {
   readonly host: string
 }
 
-/** A lease is a row: who lets go deletes it, who takes over puts another in its place. */
-export function createLeases(connection: Connection, clock: Clock): SqliteLeases {
+/** A lease is a row. Releasing deletes it, and taking over replaces it. */
+export function createSqliteLeases(connection: Connection, clock: Clock): SqliteLeases {
   const here = thisProcess()
   const find = connection.prepare<LeaseRow>(
     `SELECT token, expires_at, pid, host FROM leases WHERE ${keyMatches}`,
@@ -31,12 +31,12 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
     `INSERT INTO leases (app, user, agent, thread, owner, expires_at, pid, host)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING token`,
   )
-  const mine = `token = ? AND owner = ? AND ${keyMatches}`
-  const check = connection.prepare<LeaseRow>(`SELECT token FROM leases WHERE ${mine}`)
+  const isLease = `token = ? AND owner = ? AND ${keyMatches}`
+  const check = connection.prepare<LeaseRow>(`SELECT token FROM leases WHERE ${isLease}`)
   const extend = connection.prepare<LeaseRow>(
-    `UPDATE leases SET expires_at = ? WHERE ${mine} RETURNING token`,
+    `UPDATE leases SET expires_at = ? WHERE ${isLease} RETURNING token`,
   )
-  const remove = connection.prepare(`DELETE FROM leases WHERE ${mine}`)
+  const remove = connection.prepare(`DELETE FROM leases WHERE ${isLease}`)
   const clear = connection.prepare(`DELETE FROM leases WHERE ${keyMatches}`)
 
   const isTaken = (row: LeaseRow | undefined): boolean =>
@@ -51,7 +51,7 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
 
   return {
     drop,
-    assertHeld(lease) {
+    assertCurrent(lease) {
       if (isCurrent(lease)) return
       const message = `The thread ${lease.key.thread} is no longer held by ${lease.owner}.`
       throw new MillraceError('LEASE_LOST', message, { details: { ...lease } })
@@ -68,7 +68,7 @@ export function createLeases(connection: Connection, clock: Clock): SqliteLeases
     renew: (lease, ttlMs) =>
       connection.write(() => extend.get(clock.now() + ttlMs, ...leaseParams(lease)) !== undefined),
     async release(lease) {
-      // Most were released with a commit, and a look costs far less than a write.
+      // A commit has released most of them, and a read costs far less than a write.
       if (await connection.read(() => isCurrent(lease))) await connection.write(() => drop(lease))
     },
     isHeld: (key) => connection.read(() => isTaken(find.get(...keyParams(key)))),
@@ -80,29 +80,28 @@ function leaseParams({ key, owner, token }: Lease): [number, string, string, str
 }
 
 /** The process that holds a lease. */
-export interface Holder {
+interface Holder {
   readonly pid: number
   readonly host: string
 }
 
-/** This process. */
-export function thisProcess(): Holder {
+function thisProcess(): Holder {
   return { pid: process.pid, host: `${hostname()} ${pidNamespace()}` }
 }
 
-/** Whether a holder is known to have ended. One on another host may always be alive. */
-export function hasEnded(holder: Holder, here: Holder): boolean {
+/** Whether a holder is known to have ended. A holder on another host may be alive. */
+function hasEnded(holder: Holder, here: Holder): boolean {
   if (holder.host !== here.host) return false
   try {
     process.kill(holder.pid, 0)
     return false
   } catch (error) {
-    // EPERM comes from a process of another user, which is alive.
+    // EPERM: the process belongs to another user, and is alive.
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
 }
 
-/** Containers may share a host name and a volume, but their process ids do not mean the same. */
+/** Containers may share a host name and a volume, but not process ids. */
 function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

@@ -1,31 +1,72 @@
-import { fromLogText } from '../log-text.js'
-import type { LogEntry, LogPosition, RunLog, ThreadKey } from '../contract.js'
-import { type Connection, type SqlInteger, toStoreError } from './connection.js'
-import type { StoreContext } from './store.js'
-import { keyMatches, keyParams, toSqlText } from './sql-text.js'
-import { threadKeyText } from '../thread-key.js'
 import type { Clock } from '../../core/clock.js'
-import type { MillraceError } from '../../core/errors.js'
+import { MillraceError } from '../../core/errors.js'
+import type { LogBatch, LogEntry, LogPosition, RunLog, ThreadKey } from '../contract.js'
+import { fromLogText, toLogText } from '../log-text.js'
+import { threadKeyText } from '../thread-key.js'
+import { toStoreError, type Connection, type SqlInteger } from './connection.js'
+import type { SqliteLeases } from './leases.js'
+import { keyMatches, keyParams, toSqlText } from './sql-text.js'
+import type { ThreadRows } from './thread-rows.js'
 
+export interface SqliteLog extends RunLog {
+  /** Appends without a lease. Throws STORE_ERROR if the number is not new. For use in a transaction. */
+  add(threadId: number, batch: LogBatch): void
+  /** Removes the logs of a thread, except that of one run if it is named. For use in a transaction. */
+  remove(threadId: number, exceptRunId?: string): void
+  /** Wakes those who wait for a run or, without one, for any run of the thread. For use after a transaction. */
+  wake(key: ThreadKey, runId?: string): void
+  /** Wakes everybody who waits. */
+  close(): void
+}
+
+export interface SqliteLogOptions {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly leases: SqliteLeases
+  readonly rows: ThreadRows
+}
+
+/** A row holds a batch. */
 interface BatchRow {
   readonly first_seq: SqlInteger
   readonly lines: string
 }
 
-export function createLog({ connection, clock, leases, watch, table, parts }: StoreContext): RunLog {
+export function createSqliteLog({ connection, clock, leases, rows }: SqliteLogOptions): SqliteLog {
   const next = connection.prepare<BatchRow>(
     `SELECT first_seq, lines FROM log
      WHERE thread_id = (SELECT id FROM threads WHERE ${keyMatches}) AND run_id = ? AND last_seq > ?
      ORDER BY last_seq LIMIT ?`,
   )
+  const insert = connection.prepare(
+    'INSERT INTO log (thread_id, run_id, last_seq, first_seq, lines) VALUES (?, ?, ?, ?, ?)',
+  )
+  const findLater = connection.prepare(
+    'SELECT 1 FROM log WHERE thread_id = ? AND run_id = ? AND last_seq >= ? LIMIT 1',
+  )
+  const removeAll = connection.prepare('DELETE FROM log WHERE thread_id = ?')
+  // Two ranges, so that SQLite does not walk through the log that stays.
+  const removeOthers = ['<', '>'].map((side) =>
+    connection.prepare(`DELETE FROM log WHERE thread_id = ? AND run_id ${side} ?`),
+  )
+  const watch = createLogWatch(connection, clock)
+
+  const add = (threadId: number, { runId, firstSeq, lines }: LogBatch): void => {
+    if (lines.length === 0) return
+    if (findLater.get(threadId, toSqlText(runId), firstSeq) !== undefined) {
+      const message = `The run ${runId} has an event ${firstSeq} or a later one already.`
+      throw new MillraceError('STORE_ERROR', message, { details: { runId, firstSeq } })
+    }
+    insert.run(threadId, toSqlText(runId), firstSeq + lines.length - 1, firstSeq, toLogText(lines))
+  }
 
   return {
     async append(lease, batch) {
       await connection.write(() => {
-        leases.assertHeld(lease)
+        leases.assertCurrent(lease)
         if (batch.lines.length === 0) return
-        const { id } = table.find(lease.key) ?? table.create(lease.key, clock.now())
-        parts.addToLog(id, batch)
+        const { id } = rows.find(lease.key) ?? rows.create(lease.key, clock.now())
+        add(id, batch)
       })
       watch.wake(lease.key, batch.runId)
     },
@@ -33,19 +74,26 @@ export function createLog({ connection, clock, leases, watch, table, parts }: St
       connection.read(() => {
         const params = [...keyParams(key), toSqlText(runId)]
         const entries: LogEntry[] = []
-        // A batch may be one event or thousands: twice as many each time reads little that is not wanted.
+        // A batch has one event or thousands: doubling the number of batches reads little that is not wanted.
         for (let count = 1, isLast = false; !isLast && entries.length < limit; count *= 2) {
           const batches = next.all(...params, entries.at(-1)?.seq ?? after, count)
-          for (const batch of batches) addEntries(entries, batch, { after, limit })
+          for (const batch of batches) addBatchEntries(entries, batch, { after, limit })
           isLast = batches.length < count
         }
         return entries
       }),
-    changed: (key, position, signal) => watch.wait(key, position, signal),
+    changed: watch.wait,
+    add,
+    remove(threadId, exceptRunId) {
+      if (exceptRunId === undefined) removeAll.run(threadId)
+      else for (const statement of removeOthers) statement.run(threadId, toSqlText(exceptRunId))
+    },
+    wake: watch.wake,
+    close: watch.close,
   }
 }
 
-function addEntries(
+function addBatchEntries(
   entries: LogEntry[],
   { first_seq, lines }: BatchRow,
   { after, limit }: { readonly after: number; readonly limit: number },
@@ -58,44 +106,14 @@ function addEntries(
     entries.push({ seq: first + from + index, json })
 }
 
-/** What a watch looks at. Both throw STORE_ERROR when the database cannot be read. */
-export type LogState = Pick<LogWatchOptions, 'outsideVersion' | 'lastSeq'>
-
-export function createLogState(connection: Connection): LogState {
-  const version = connection.prepare<{ readonly data_version: SqlInteger }>('PRAGMA data_version')
-  const last = connection.prepare<{ readonly last_seq: SqlInteger }>(
-    `SELECT last_seq FROM log WHERE thread_id = (SELECT id FROM threads WHERE ${keyMatches}) AND run_id = ?
-     ORDER BY last_seq DESC LIMIT 1`,
-  )
-  return {
-    outsideVersion: () => connection.attempt(() => Number(version.get()?.data_version)),
-    lastSeq: (key, runId) =>
-      connection.attempt(() => {
-        const row = last.get(...keyParams(key), toSqlText(runId))
-        return row && Number(row.last_seq)
-      }),
-  }
-}
-
-/** How often to look for what other processes have appended, in milliseconds. */
+/** How often to look for events of other processes, in milliseconds. */
 const pollMs = 100
 
-export interface LogWatchOptions {
-  readonly clock: Clock
-  /** Changes when another process has written. */
-  readonly outsideVersion: () => number
-  /** The number of the last event of a run; undefined when there is none. */
-  readonly lastSeq: (key: ThreadKey, runId: string) => number | undefined
-}
-
-/** Those who wait for events. */
-export interface LogWatch {
-  /** Resolves at once when there is an event after a number, else when the log is not as it is now any more. */
-  wait(key: ThreadKey, position: LogPosition, signal: AbortSignal): Promise<void>
-  /** The log of a run was changed by this store; without a run, maybe all logs of the thread. */
-  wake(key: ThreadKey, runId?: string): void
-  /** Lets everybody go. */
-  close(): void
+interface LogWatch {
+  /** Resolves at once if there is an event after the position, else when the log of the run changes. */
+  readonly wait: (key: ThreadKey, position: LogPosition, signal: AbortSignal) => Promise<void>
+  readonly wake: (key: ThreadKey, runId?: string) => void
+  readonly close: () => void
 }
 
 interface Waiter {
@@ -105,19 +123,32 @@ interface Waiter {
   settle(error?: MillraceError): void
 }
 
-export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptions): LogWatch {
+/** Wakes those who wait for events: at once for those of this process, by polling for those of others. */
+function createLogWatch(connection: Connection, clock: Clock): LogWatch {
   const threads = new Map<string, Set<Waiter>>()
-  let seen = 0
+  const readVersion = connection.prepare<{ readonly data_version: SqlInteger }>('PRAGMA data_version')
+  const readLast = connection.prepare<{ readonly last_seq: SqlInteger }>(
+    `SELECT last_seq FROM log WHERE thread_id = (SELECT id FROM threads WHERE ${keyMatches}) AND run_id = ?
+     ORDER BY last_seq DESC LIMIT 1`,
+  )
+  let knownVersion = 0
   let stopPolling: (() => void) | undefined
 
+  /** Changes when another process has written. */
+  const outsideVersion = (): number => connection.readNow(() => Number(readVersion.get()?.data_version))
+  const lastSeq = (key: ThreadKey, runId: string): number | undefined =>
+    connection.readNow(() => {
+      const row = readLast.get(...keyParams(key), toSqlText(runId))
+      return row && Number(row.last_seq)
+    })
   const all = (): Waiter[] => [...threads.values()].flatMap((waiters) => [...waiters])
 
   function poll(): void {
     stopPolling = clock.schedule(pollMs, poll)
     try {
       const version = outsideVersion()
-      if (version === seen) return
-      seen = version
+      if (version === knownVersion) return
+      knownVersion = version
       for (const waiter of all()) if (lastSeq(waiter.key, waiter.runId) !== waiter.lastSeq) waiter.settle()
     } catch (error) {
       const failure = toStoreError(error)
@@ -145,8 +176,8 @@ export function createLogWatch({ clock, outsideVersion, lastSeq }: LogWatchOptio
   return {
     async wait(key, { runId, after }, signal) {
       if (signal.aborted) return
-      // Before the log is read, or what comes in between would be missed.
-      if (threads.size === 0) seen = outsideVersion()
+      // Before the log is read, or events in between would be missed.
+      if (threads.size === 0) knownVersion = outsideVersion()
       const last = lastSeq(key, runId)
       if (last !== undefined && last > after) return
       await new Promise<void>((resolve, reject) => {

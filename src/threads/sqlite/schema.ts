@@ -2,10 +2,10 @@ import { MillraceError } from '../../core/errors.js'
 import { inTransaction } from './connection.js'
 import type { SqliteDatabase } from './driver.js'
 
-/** How version n of the tables becomes version n + 1. What was published is never changed. */
+/** Migration n turns version n of the tables into n + 1. Never change a published one. */
 const migrations: readonly string[] = [
-  // Long texts stand last in a row: SQLite then does not read them for a list. Tables without a row id keep the rows
-  // of a thread together; those of the log are too long for that. Tokens of leases must never come again, which AUTOINCREMENT sees to.
+  // Long texts stand last in a row, so that SQLite does not read them for a list. Tables without a row id keep the rows of a
+  // thread together; log rows are too long for that. AUTOINCREMENT: the token of a lease must never come again.
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
    CREATE TABLE leases (
      token INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -66,26 +66,26 @@ const migrations: readonly string[] = [
    );`,
 ]
 
-/** Sets a database up for a store and brings its tables to the newest version. Refuses those of a later Millrace. */
+/** Configures a database and migrates its tables. Throws STORE_ERROR for tables of a later Millrace. */
 export function prepareSchema(database: SqliteDatabase): void {
-  // First, since everything after it may meet another process.
+  // First, since all that follows may meet another process.
   database.exec('PRAGMA busy_timeout = 5000')
-  if (versionOf(database) < migrations.length) migrate(database)
+  if (schemaVersion(database) < migrations.length) migrate(database)
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA wal_autocheckpoint = 8000')
-  // A crash of the process loses nothing with it; one of the machine may lose the last commits, never a part of one.
+  // A crash of the process loses nothing; one of the machine may lose the last commits, never a part of one.
   database.exec('PRAGMA synchronous = NORMAL')
 }
 
 function migrate(database: SqliteDatabase): void {
   inTransaction(database, () => {
-    // Once more, now that nobody else can write.
-    for (const migration of migrations.slice(versionOf(database))) database.exec(migration)
+    // Read again, now that nobody else can write.
+    for (const migration of migrations.slice(schemaVersion(database))) database.exec(migration)
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })
 }
 
-function versionOf(database: SqliteDatabase): number {
+function schemaVersion(database: SqliteDatabase): number {
   const row = database.prepare('PRAGMA user_version').get() as { readonly user_version: number | bigint }
   const version = Number(row.user_version)
   if (version <= migrations.length) return version

@@ -1,8 +1,8 @@
 import type { Owner, ThreadKey } from '../contract.js'
 
 /**
- * A text as it is stored. SQLite and its drivers cut texts at a zero character and cannot hold half of a surrogate
- * pair, and two users must never become one by that: such texts are stored as JSON, which begins with a quote.
+ * A text as it is stored. SQLite and its drivers cut texts at a zero character and cannot hold half of a surrogate pair, so
+ * two users could become one: such texts are stored as JSON, which begins with a quote.
  */
 export function toSqlText(text: string): string {
   return text.startsWith('"') || text.includes('\0') || /\p{Surrogate}/u.test(text)
@@ -14,7 +14,7 @@ export function fromSqlText(text: string): string {
   return text.startsWith('"') ? (JSON.parse(text) as string) : text
 }
 
-/** The parts of an owner in the order in which statements take them. */
+/** The members of an owner in the order of statements. */
 export function ownerParams({ app, user, agent }: Owner): [string, string, string] {
   return [toSqlText(app), toSqlText(user), toSqlText(agent)]
 }
@@ -23,10 +23,10 @@ export function keyParams(key: ThreadKey): [string, string, string, string] {
   return [...ownerParams(key), toSqlText(key.thread)]
 }
 
-/** The condition that `keyParams` fit. */
+/** The condition that takes `keyParams`. */
 export const keyMatches = 'app = ? AND user = ? AND agent = ? AND thread = ?'
 
-export function keyOfRow({ app, user, agent, thread }: ThreadKey): ThreadKey {
+export function toThreadKey({ app, user, agent, thread }: ThreadKey): ThreadKey {
   return {
     app: fromSqlText(app),
     user: fromSqlText(user),

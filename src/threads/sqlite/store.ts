@@ -1,40 +1,40 @@
-import { type Clock, systemClock } from '../../core/clock.js'
-import { type Connection, createConnection, toStoreError } from './connection.js'
-import { openDatabase, type SqliteDatabase } from './driver.js'
-import { type LogWatch, createLog, createLogState, createLogWatch } from './log.js'
-import { prepareSchema } from './schema.js'
-import { createThreads } from './threads.js'
+import { systemClock, type Clock } from '../../core/clock.js'
 import type { Store } from '../contract.js'
-import { createLeases, type SqliteLeases } from './leases.js'
-import { type ThreadParts, type ThreadTable, createThreadParts, createThreadTable } from './thread-rows.js'
+import { createConnection, toStoreError } from './connection.js'
+import { openDatabase, type SqliteDatabase } from './driver.js'
+import { createSqliteLeases } from './leases.js'
+import { createSqliteLog } from './log.js'
+import { prepareSchema } from './schema.js'
+import { createThreadRows } from './thread-rows.js'
+import { createSqliteThreads } from './threads.js'
 
 export type { SqliteDatabase, SqliteStatement } from './driver.js'
 
 export type SqliteStoreOptions = SqliteStoreSource & {
-  /** Where the time comes from. All processes that share a file must agree on it. */
+  /** Processes that share a file must agree on the time. */
   readonly clock?: Clock
 }
 
-/** A file, or a database that the caller has opened and closes. */
+/** A file, or a database that the caller opens and closes. */
 export type SqliteStoreSource =
   | {
-      /** Made with its folder when missing. `:memory:` keeps nothing. */
+      /** Created with its folder if missing. `:memory:` keeps nothing. */
       readonly path: string
       readonly database?: never
     }
   | {
       /**
-       * For this store alone: it brings its own tables, settings and `user_version`, and notices the writes of other
-       * connections only.
+       * For this store alone: it has its own tables, settings and `user_version`, and notices writes of other connections
+       * only.
        */
       readonly database: SqliteDatabase
       readonly path?: never
     }
 
 /**
- * Opens a store in a SQLite file. Several processes of one machine may share the file. Uses `node:sqlite` where Node
- * has it, else the package `libsql`. Throws STORE_ERROR when there is neither, when the file cannot be used, and when
- * a later Millrace has written it.
+ * Opens a store in a SQLite file. Several processes of one machine may share the file. Uses `node:sqlite` if Node has it, else
+ * the package `libsql`. Throws STORE_ERROR if there is neither, if the file cannot be used, and if a later Millrace has
+ * written it.
  *
  * @example
  * const store = await createSqliteStore({ path: './data/threads.db' })
@@ -64,48 +64,28 @@ interface StoreParts {
 function createStore({ database, clock, release }: StoreParts): Store {
   prepareSchema(database)
   const connection = createConnection(database, release)
-  const context = createContext(connection, clock)
+  const leases = createSqliteLeases(connection, clock)
+  const rows = createThreadRows(connection)
+  const log = createSqliteLog({ connection, clock, leases, rows })
   const note = connection.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('checked_at', ?)")
   return {
-    threads: createThreads(context),
-    log: createLog(context),
-    leases: context.leases,
-    // Writes, since a disk that is full or read-only can still be read.
+    threads: createSqliteThreads({ connection, clock, leases, log, rows }),
+    log,
+    leases,
+    // Writes, since a full or read-only disk can still be read.
     check: () => connection.write(() => note.run(clock.now())),
     close() {
-      context.watch.close()
+      log.close()
       return connection.close()
     },
   }
 }
 
-/** Leaves everything in the one file, also when a driver keeps it open until its statements are collected. */
+/** Leaves everything in the one file, even if the driver keeps it open until its statements are collected. */
 function closeFile(database: SqliteDatabase): void {
   try {
     database.exec('PRAGMA wal_checkpoint(PASSIVE)')
   } finally {
     database.close()
-  }
-}
-
-/** What the halves of a store share. */
-export interface StoreContext {
-  readonly connection: Connection
-  readonly clock: Clock
-  readonly leases: SqliteLeases
-  readonly watch: LogWatch
-  readonly table: ThreadTable
-  readonly parts: ThreadParts
-}
-
-/** Prepares the statements, so the tables must be there. */
-export function createContext(connection: Connection, clock: Clock): StoreContext {
-  return {
-    connection,
-    clock,
-    leases: createLeases(connection, clock),
-    watch: createLogWatch({ clock, ...createLogState(connection) }),
-    table: createThreadTable(connection),
-    parts: createThreadParts(connection),
   }
 }

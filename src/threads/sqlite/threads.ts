@@ -1,8 +1,11 @@
+import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
-import type { Connection } from './connection.js'
-import type { StoreContext } from './store.js'
 import { fromCursor, toCursor } from '../thread-list.js'
+import type { Connection } from './connection.js'
+import type { SqliteLeases } from './leases.js'
+import type { SqliteLog } from './log.js'
+import { keyMatches, keyParams, ownerParams, toSqlText, toThreadKey } from './sql-text.js'
 import {
   selectSummaries,
   selectThreads,
@@ -10,12 +13,20 @@ import {
   toThread,
   type SummaryRow,
   type ThreadRow,
+  type ThreadRows,
 } from './thread-rows.js'
-import { keyMatches, keyOfRow, keyParams, ownerParams, toSqlText } from './sql-text.js'
 
-export function createThreads(context: StoreContext): ThreadStore {
-  const { connection, clock, leases, watch, table, parts } = context
-  // A row that an event came to before anything else is no thread yet.
+export interface SqliteThreadsOptions {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly leases: SqliteLeases
+  readonly log: SqliteLog
+  readonly rows: ThreadRows
+}
+
+export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore {
+  const { connection, clock, leases, log, rows } = options
+  // A row with events alone is no thread yet.
   const load = connection.prepare<ThreadRow>(
     `${selectThreads} WHERE ${keyMatches} AND (version > 0 OR t.run_id IS NOT NULL)`,
   )
@@ -29,17 +40,13 @@ export function createThreads(context: StoreContext): ThreadStore {
 
   function commit({ key }: Lease, change: ThreadChange): number {
     const now = clock.now()
-    // Made in vain when the change is refused; then the transaction is undone.
-    const head = table.find(key) ?? table.create(key, now)
-    const { version, messageCount } = head
+    // If the change is refused, the transaction is rolled back, and the new row with it.
+    const head = rows.find(key) ?? rows.create(key, now)
+    const { id, version, messageCount } = head
     if (version !== change.version || messageCount < change.keep) throw versionConflict(key, version, change)
-    table.update(head.id, change, now)
-    parts.changeMessages(head, change)
-    if (change.run !== undefined) {
-      parts.putRun(head.id, change.run)
-      parts.removeOtherLogs(head.id, change.run.runId)
-    }
-    if (change.log !== undefined) parts.addToLog(head.id, change.log)
+    rows.update(head, change, now)
+    if (change.run !== undefined) log.remove(id, change.run.runId)
+    if (change.log !== undefined) log.add(id, change.log)
     return version + 1
   }
 
@@ -51,37 +58,37 @@ export function createThreads(context: StoreContext): ThreadStore {
       }),
     begin: (lease, run) =>
       connection.write(() => {
-        leases.assertHeld(lease)
-        parts.putRun(table.startRun(lease.key, run.runId, clock.now()), run)
+        leases.assertCurrent(lease)
+        rows.startRun(lease.key, run, clock.now())
       }),
     async commit(lease, change, { release = false } = {}) {
       const version = await connection.write(() => {
-        leases.assertHeld(lease)
+        leases.assertCurrent(lease)
         const next = commit(lease, change)
         if (release) leases.drop(lease)
         return next
       })
-      if (change.run !== undefined || change.log !== undefined) watch.wake(lease.key)
+      if (change.run !== undefined || change.log !== undefined) log.wake(lease.key)
       return version
     },
     async remove(lease) {
       await connection.write(() => {
-        leases.assertHeld(lease)
-        const id = table.find(lease.key)?.id
+        leases.assertCurrent(lease)
+        const id = rows.find(lease.key)?.id
         if (id === undefined) return
-        parts.removeAll(id)
-        table.remove(id)
+        log.remove(id)
+        rows.remove(id)
       })
-      watch.wake(lease.key)
+      log.wake(lease.key)
     },
     list: createList(connection),
     idle: (before, limit) => connection.read(() => idle.all(before, limit).map(toSummary)),
-    unfinished: () => connection.read(() => unfinished.all().map(keyOfRow)),
+    unfinished: () => connection.read(() => unfinished.all().map(toThreadKey)),
   }
 }
 
-/** Nothing was changed so late. */
-const beginning = { updatedAt: Number.MAX_SAFE_INTEGER, thread: '' }
+/** No thread was changed this late. */
+const beforeFirstPage = { updatedAt: Number.MAX_SAFE_INTEGER, thread: '' }
 
 function createList(connection: Connection): (owner: Owner, page: Page) => Promise<ThreadPage> {
   const list = connection.prepare<SummaryRow>(
@@ -91,10 +98,10 @@ function createList(connection: Connection): (owner: Owner, page: Page) => Promi
   )
   return (owner, { limit, cursor }) =>
     connection.read(() => {
-      const { updatedAt, thread } = cursor === undefined ? beginning : fromCursor(cursor)
-      const rows = list.all(...ownerParams(owner), updatedAt, updatedAt, toSqlText(thread), limit + 1)
-      const threads = rows.slice(0, limit).map(toSummary)
-      const last = rows.length > limit ? threads.at(-1) : undefined
+      const { updatedAt, thread } = cursor === undefined ? beforeFirstPage : fromCursor(cursor)
+      const found = list.all(...ownerParams(owner), updatedAt, updatedAt, toSqlText(thread), limit + 1)
+      const threads = found.slice(0, limit).map(toSummary)
+      const last = found.length > limit ? threads.at(-1) : undefined
       if (last === undefined) return { threads }
       return { threads, cursor: toCursor({ updatedAt: last.updatedAt, thread: last.key.thread }) }
     })
