@@ -54,11 +54,11 @@ export class ToolCallTracker {
 
   /** Whether clients have the call. */
   has(id: string): boolean {
-    return this.#known.has(this.#idFor(id))
+    return this.#known.has(this.knownAs(id))
   }
 
   hasResult(id: string): boolean {
-    return this.#answered.has(this.#idFor(id))
+    return this.#answered.has(this.knownAs(id))
   }
 
   /** Whether clients have the call without a result. */
@@ -67,7 +67,12 @@ export class ToolCallTracker {
   }
 
   isPending(id: string): boolean {
-    return this.#pending.has(this.#idFor(id))
+    return this.#pending.has(this.knownAs(id))
+  }
+
+  /** The id that clients have for a call. */
+  knownAs(id: string): string {
+    return this.#aliases.get(id) ?? id
   }
 
   /** Notes a call that clients have. */
@@ -135,7 +140,7 @@ export class ToolCallTracker {
 
   /** Writes a result. Returns false, and writes nothing, if the call is not open: it may begin later. */
   result({ toolCallId: id, messageId, content, metadata, subagentRunId }: ToolCallResult): boolean {
-    const toolCallId = this.#idFor(id)
+    const toolCallId = this.knownAs(id)
     if (!this.isOpen(toolCallId)) return false
     this.#answered.add(toolCallId)
     this.#pending.delete(toolCallId)
@@ -153,9 +158,5 @@ export class ToolCallTracker {
   /** Takes a call from the pending ones: it broke off while it was written, and nobody is to execute it. */
   abandon(id: string): void {
     this.#pending.delete(id)
-  }
-
-  #idFor(id: string): string {
-    return this.#aliases.get(id) ?? id
   }
 }
