@@ -6,8 +6,9 @@ import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { createEmitter, emit, emitMessage, emitState, emitToolCall } from './emit.js'
-import type { GraphEvent } from './graph-event.js'
-import { graphEvents, type StreamableGraph } from './source/graph-source.js'
+import type { GraphEvent } from './contract.js'
+import type { StreamableGraph } from './contract.js'
+import { GraphStream } from './source/graph-stream.js'
 
 const Log = Annotation.Root({
   log: Annotation<string[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),
@@ -26,7 +27,7 @@ async function record(graph: StreamableGraph, input: unknown = { log: [] }): Pro
   const events: GraphEvent[] = []
   const { signal } = new AbortController()
   const report = (problem: string): never => expect.unreachable(problem)
-  for await (const event of graphEvents(graph, { input, config: {}, signal, report })) events.push(event)
+  for await (const event of new GraphStream(graph, { input, config: {}, signal, report })) events.push(event)
   return events
 }
 
@@ -93,7 +94,7 @@ describe('emit', () => {
     })
     const { signal } = new AbortController()
     const report = (problem: string): never => expect.unreachable(problem)
-    const stream = graphEvents(graph, { input: { log: [] }, config: {}, signal, report, capacity: 2 })
+    const stream = new GraphStream(graph, { input: { log: [] }, config: {}, signal, report, capacity: 2 })
     for await (const event of stream) {
       if (event.type !== 'custom') continue
       await new Promise((resolve) => setImmediate(resolve))

@@ -2,9 +2,9 @@ import { dispatchCustomEvent } from '@langchain/core/callbacks/dispatch'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { MillraceError } from '../core/errors.js'
 import { randomIds } from '../core/ids.js'
-import { currentConfig, currentListener, currentRunId } from './source/current-run.js'
+import { currentConfig, currentEmitTarget, currentRunId } from './source/current-run.js'
 
-/** Events that a client gets some other way than as a `CUSTOM` event. The names are those of the official adapter. */
+/** Custom events with a meaning: clients do not get them as `CUSTOM` events. The official adapter has the same names. */
 const reservedEvents = {
   message: 'manually_emit_message',
   state: 'manually_emit_state',
@@ -12,8 +12,8 @@ const reservedEvents = {
 } as const
 
 /**
- * Sends an event of a kind that was declared. Resolves when there is room for more, and never rejects: code that sends
- * a lot should await it, all other code need not.
+ * Emits an event with a declared name and payload. Resolves when the queue has space, and never rejects: only code that
+ * emits a lot needs to await it.
  */
 export type Emitter<Events extends object> = <Name extends keyof Events & string>(
   name: Name,
@@ -21,12 +21,12 @@ export type Emitter<Events extends object> = <Name extends keyof Events & string
 ) => Promise<void>
 
 /**
- * Sends an event of the application's own to the client, as a `CUSTOM` event, from any node, tool or graph inside a
- * graph; no config is passed. The payload must be JSON. Resolves when there is room for more, and never rejects: code
- * that sends a lot should await it, all other code need not.
+ * Sends an event of the application's own to the client, as a `CUSTOM` event. Works in any node, tool or nested graph,
+ * without a config. The payload must be JSON. Resolves when the queue has space, and never rejects: only code that emits
+ * a lot needs to await it.
  *
- * A graph that somebody else runs gives the event to its writer (`streamMode: 'custom'`) as `{ name, payload }`, and
- * inside of tools to `dispatchCustomEvent`. Throws a `MillraceError` with the code `INVALID_AGENT` outside of a graph.
+ * If something else runs the graph, the event goes to its writer (`streamMode: 'custom'`) as `{ name, payload }`, and
+ * inside tools to `dispatchCustomEvent`. Throws a `MillraceError` with the code `INVALID_AGENT` outside of a graph.
  *
  * @example
  * async function drawChart(state: State) {
@@ -42,10 +42,10 @@ export function emit(name: string, payload: unknown): Promise<void> {
       `emit('${name}') was called outside of a graph. Call it in a node or a tool while the graph runs.`,
       { details: { name } },
     )
-  // An event without a value is not one of AG-UI.
+  // A CUSTOM event must have a value.
   const value = payload ?? null
-  const listener = currentListener(config)
-  if (listener) return whenTaken(listener.handleCustomEvent(name, value, currentRunId(config)))
+  const target = currentEmitTarget(config)
+  if (target) return whenTaken(target.handleCustomEvent(name, value, currentRunId(config)))
   if (config.writer) return whenTaken(config.writer({ name, payload: value }))
   return whenTaken(dispatchCustomEvent(name, value, config as RunnableConfig))
 }
@@ -60,19 +60,19 @@ export function createEmitter<Events extends object>(): Emitter<Events> {
   return emit
 }
 
-/** Shows the client a change of the state before the node has ended: `patch` over what it has. Otherwise as `emit`. */
+/** Shows the client a change of the state before the node ends: the keys of `patch` replace those it has. See `emit`. */
 export function emitState(patch: Readonly<Record<string, unknown>>): Promise<void> {
   return emit(reservedEvents.state, patch)
 }
 
 export interface EmitMessageOptions {
-  /** Default: one that is new. With the id of a message that the node returns, the client has it once. */
+  /** Default: a new id. With the id of a message that the node returns, the client gets that message once. */
   readonly id?: string
   /** Default `assistant`. */
   readonly role?: 'assistant' | 'developer' | 'system' | 'user'
 }
 
-/** Shows the client a message that no model has written. It does not become part of the graph's state. */
+/** Shows the client a message that no model wrote. It does not become part of the graph's state. */
 export function emitMessage(
   text: string,
   { id, role = 'assistant' }: EmitMessageOptions = {},
@@ -82,25 +82,27 @@ export function emitMessage(
 
 /** A tool call to show. */
 export interface EmittedToolCall {
-  /** Default: one that is new. */
+  /** Default: a new id. */
   readonly id?: string
   readonly name: string
   readonly args: unknown
-  /** What came out of it, if that is known already. */
+  /** The result, if it is known already. */
   readonly result?: unknown
 }
 
-/** Shows the client a tool call that no model has made. It does not become part of the graph's state. */
+/** Shows the client a tool call that no model made. It does not become part of the graph's state. */
 export function emitToolCall({ id, ...call }: EmittedToolCall): Promise<void> {
   return emit(reservedEvents.toolCall, { id: id ?? randomIds(), ...call })
 }
 
-const taken = Promise.resolve()
+const noWait = Promise.resolve()
 
-function whenTaken(room: unknown): Promise<void> {
-  return room instanceof Promise ? room.then(done, done) : taken
-}
-
-function done(): void {
-  // Whether anybody took it is nothing that a node should bother with.
+/** Never rejects: an event that nobody takes is not the node's problem. */
+function whenTaken(wait: unknown): Promise<void> {
+  return wait instanceof Promise
+    ? wait.then(
+        () => undefined,
+        () => undefined,
+      )
+    : noWait
 }

@@ -1,22 +1,28 @@
-import type { Agent } from '../agents/index.js'
+import type { Message } from '@ag-ui/core'
+import { interruptedBy, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
-import { createMemory } from './memory.js'
-import type { LangGraphOptions } from './options.js'
-import { runGraph } from './run-graph.js'
-import type { ServableGraph } from './setup.js'
+import { isRecord } from '../core/is-record.js'
+import { checkpointerOf, deleteCheckpoints, savedState, writeState } from './checkpoints/checkpoints.js'
+import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
+import { compiledBreakpoint, openInterrupts } from './interrupts/open-interrupts.js'
+import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-interrupts.js'
+import { toAgui } from './messages/to-agui.js'
+import { threadConfig } from './run/graph-config.js'
+import { runGraph } from './run/run-graph.js'
+import { VisibleState } from './translate/visible-state.js'
 
 /**
- * Makes an Agent of a compiled graph, or of what `createAgent` gives, run in this process. Throws INVALID_AGENT when it has no name.
+ * Makes an Agent of a compiled graph, or of the result of `createAgent`. It runs in this process. Throws INVALID_AGENT
+ * if the graph has no name.
  *
  * @example
  * createServer({ agents: [fromLangGraph(graph, { name: 'researcher' })] })
  */
 export function fromLangGraph(
-  given: ServableGraph | { readonly graph: ServableGraph },
+  graphOrAgent: ServableGraph | { readonly graph: ServableGraph },
   options: LangGraphOptions = {},
 ): Agent {
-  // What `createAgent` gives has its graph inside.
-  const graph = 'graph' in given ? given.graph : given
+  const graph = 'graph' in graphOrAgent ? graphOrAgent.graph : graphOrAgent
   const name = options.name ?? graph.name
   if (name === undefined || name === '')
     throw new MillraceError('INVALID_AGENT', 'Give the graph a name: `fromLangGraph(graph, { name })`.')
@@ -32,4 +38,54 @@ export function fromLangGraph(
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
   }
+}
+
+/** The checkpoints of a graph as an agent's memory. Undefined if the graph has no checkpointer. */
+function createMemory(setup: GraphSetup): AgentMemory | undefined {
+  const { name, graph, options } = setup
+  if (!checkpointerOf(graph)) return undefined
+  const isPrivate = (key: string): boolean => options.privateKeys?.includes(key) === true
+  const visible = new VisibleState(isPrivate, () => undefined)
+  return {
+    async read(thread) {
+      const config = await threadConfig(setup, thread)
+      const saved = await savedState(graph, config)
+      if (!saved) return undefined
+      const values: unknown = saved.values
+      const messages = toAgui(isRecord(values) ? values.messages : [])
+      const open = await openInterrupts(graph, config)
+      const all = open.length > 0 ? open : await compiledBreakpoint(graph, config)
+      const interrupts = all.filter((entry) => !isClientToolInterrupt(entry))
+      const suspension =
+        interrupts.length > 0 ? interruptedBy(rootAddress({ name }), { interrupts, answers: {} }) : undefined
+      return {
+        messages,
+        state: (isRecord(values) ? visible.of(values) : undefined) ?? {},
+        pendingToolCallIds: pendingCallIds(open, saved.next.length === 0 ? messages : []),
+        ...(suspension && { suspension }),
+      }
+    },
+    async writeState(thread, state) {
+      // If the graph is in the middle of its work, the next run brings the state along.
+      await writeState(graph, await threadConfig(setup, thread), state)
+    },
+    async forget(thread) {
+      const { configurable } = await threadConfig(setup, thread)
+      await deleteCheckpoints(graph, String(configurable?.thread_id))
+    },
+  }
+}
+
+/** The calls that wait for the client: those that interrupts stand for, or those that the last message ends with. */
+function pendingCallIds(open: readonly ResumableInterrupt[], messages: readonly Message[]): string[] {
+  const interrupting = open.flatMap((entry) =>
+    isClientToolInterrupt(entry) ? (entry.interrupt.toolCallId ?? []) : [],
+  )
+  if (interrupting.length > 0) return interrupting
+  const answered = new Set(
+    messages.map((message) => (message.role === 'tool' ? message.toolCallId : undefined)),
+  )
+  const last = messages.findLast(({ role }) => role !== 'tool')
+  const calls = last?.role === 'assistant' ? (last.toolCalls ?? []) : []
+  return calls.map(({ id }) => id).filter((id) => !answered.has(id))
 }

@@ -9,10 +9,9 @@ export {
   type EmittedToolCall,
 } from './emit.js'
 export { fromLangGraph } from './from-langgraph.js'
-export type { GraphEvent, GraphInterruption } from './graph-event.js'
+
 export { toChatModel, type ChatModel } from './models/chat-model.js'
-export type { LangGraphOptions, PerRun } from './options.js'
-export type { ServableGraph } from './setup.js'
+export type { GraphEvent, GraphInterruption, LangGraphOptions, PerRun, ServableGraph } from './contract.js'
 export { clientTools, type ClientToolsOptions } from './tools/client-tools.js'
-export { getClientTools } from './tools/get-client-tools.js'
-export type { HasConfigurable } from './tools/run-extras.js'
+export { getClientTools } from './tools/client-tools.js'
+export type { HasConfigurable } from './tools/client-extras.js'

@@ -9,7 +9,7 @@ import {
 } from '@langchain/langgraph'
 import { expect, it } from 'vitest'
 import { fromLangGraph } from '../../src/langgraph/index.js'
-import { askClient } from '../../src/langgraph/tools/ask-client.js'
+import { awaitClientResult } from '../../src/langgraph/tools/client-tools.js'
 import { callPieces, FakeModel } from '../support/langgraph/fake-model.js'
 import {
   asked,
@@ -53,7 +53,7 @@ it('a question beside a call of a client tool: both are answered', async () => {
       fromLangGraph(
         new StateGraph(MessagesAnnotation)
           .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-          .addNode('pick', () => ({ messages: [askClient({ id: 'c1', name: 'pick', args: {} })] }))
+          .addNode('pick', () => ({ messages: [awaitClientResult({ id: 'c1', name: 'pick', args: {} })] }))
           .addNode('ask', () => ({
             messages: [{ role: 'assistant', content: `Said ${interrupt<string, string>('Sure?')}.` }],
           }))

@@ -2,42 +2,42 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/is-equal.js'
-import { arrange, skipped, waitingCalls } from './arrange.js'
-import { extrasOf } from './extras.js'
-import { readMessages, toAgui } from './to-agui.js'
-import { toLangChain } from './to-langchain.js'
+import { arrange, toSkippedResult, unansweredCalls } from '../messages/arrange.js'
+import { readExtras } from '../messages/extras.js'
+import { readMessages, toAgui } from '../messages/to-agui.js'
+import { toLangChain } from '../messages/to-langchain.js'
 
 /** What a run gives to the graph. */
 export type InputPlan =
-  /** What is new: for the reducer of messages, which replaces what has the same id and adds the rest. */
+  /** New messages for the reducer, which replaces messages with the same id and appends the rest. */
   | { readonly type: 'input'; readonly messages: readonly BaseMessage[] }
-  /** The past was edited or cut: go back to before that message, and go on with these. */
-  | { readonly type: 'fork'; readonly before: string; readonly messages: readonly BaseMessage[] }
-  /** There is nothing new: go on where the graph has stopped. */
+  /** The past was edited or cut: rewind to before that message, then run with these. */
+  | { readonly type: 'rewind'; readonly before: string; readonly messages: readonly BaseMessage[] }
+  /** Nothing is new: resume where the graph has stopped. */
   | { readonly type: 'continue' }
-  /** Some calls have their result, others do not: there is nothing to run before they have. */
+  /** Some tool calls have their result and others do not: nothing runs before all have one. */
   | { readonly type: 'wait'; readonly toolCallIds: readonly string[] }
 
 export interface PlanOptions {
-  /** The thread: what clients see. It has the last word on what was said. */
+  /** The thread, which clients see. It decides what was said. */
   readonly messages: readonly Message[]
-  /** The messages in the checkpoint. Undefined when the graph has no memory of its own. */
+  /** The messages in the checkpoint. Undefined if the graph has no checkpointer. */
   readonly stored: unknown
-  /** Messages of the checkpoint that clients have never seen, by id: that the thread lacks them means nothing. */
+  /** Whether clients have never seen a stored message: then the thread may lack it. */
   readonly isUnseen?: (id: string) => boolean
   /**
-   * Messages of the thread that the graph was never given, by id, though it has later ones: others have said them while
-   * it was at work. Default: none, so what it lacks it has removed.
+   * Whether the graph was never given a message of the thread, though it has later ones: others have added it while the
+   * graph ran. Default: never, so the graph has removed what it lacks.
    */
   readonly isUnheard?: (id: string) => boolean
-  /** The tools of the client. A call of any other that has no result will never get one. Default: all are its. */
+  /** Whether a tool is a client tool. An unanswered call of any other never gets a result. Default: all are. */
   readonly isClientTool?: (name: string) => boolean
 }
 
 /**
- * Decides what a run gives to the graph. With a checkpoint, that is what came after the last message that both know:
- * also what another process has added meanwhile. What the graph itself has removed before that (a summary of it, for
- * example) is not brought back. Results are known by their call, all else by its id.
+ * Decides what a run gives to the graph. With a checkpoint, that is every message after the last one that thread and
+ * checkpoint share, also one that another process has added. Older messages that the graph has removed, for example for
+ * a summary, are not brought back. Results are matched by their tool call, all others by id.
  */
 export function planInput({
   messages,
@@ -46,80 +46,81 @@ export function planInput({
   isUnheard = () => false,
   isClientTool = () => true,
 }: PlanOptions): InputPlan {
-  const thread = spokenOf(messages)
+  const thread = threadEntries(messages)
   if (stored === undefined) return { type: 'input', messages: arrange(thread.map(({ message }) => message)) }
-  const kept = entriesOf(stored)
+  const kept = readMessages(stored).map(({ id, message }) => toEntry(id, message))
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
-  if (lost) return { type: 'fork', before: lost.id, messages: news(thread, kept.slice(0, cut), isUnheard) }
-  const fresh = news(thread, kept, isUnheard)
-  if (fresh.length === 0) return { type: 'continue' }
-  return waiting(kept, fresh, isClientTool)
+  if (lost)
+    return { type: 'rewind', before: lost.id, messages: newMessages(thread, kept.slice(0, cut), isUnheard) }
+  const added = newMessages(thread, kept, isUnheard)
+  if (added.length === 0) return { type: 'continue' }
+  return inputOrWait(kept, added, isClientTool)
 }
 
-interface Entry {
+interface MessageEntry {
   /** The id in the graph. */
   readonly id: string
-  /** By what it is known on both sides. */
+  /** The key that thread and checkpoint share: of a result its tool call, of all others the id. */
   readonly key: string
   readonly message: BaseMessage
-  /** As clients see it, without its reasoning. */
+  /** The AG-UI message, without its reasoning. */
   readonly shown: Message | undefined
 }
 
-/** What subagents said is shown in the thread, but is not the graph's to know. */
-function spokenOf(messages: readonly Message[]): Entry[] {
+/** The thread without messages of subagents: the graph does not know those. */
+function threadEntries(messages: readonly Message[]): MessageEntry[] {
   const own = messages.filter(({ subagentRunId }) => subagentRunId === undefined)
-  return toLangChain(own).map((message) => entry(message.id ?? '', message))
+  return toLangChain(own).map((message) => toEntry(message.id ?? '', message))
 }
 
-function entriesOf(stored: unknown): Entry[] {
-  return readMessages(stored).map(({ id, message }) => entry(id, message))
-}
-
-function entry(id: string, message: BaseMessage): Entry {
-  const key = ToolMessage.isInstance(message) ? `call ${message.tool_call_id}` : `message ${id}`
+function toEntry(id: string, message: BaseMessage): MessageEntry {
+  const key = ToolMessage.isInstance(message) ? callKey(message.tool_call_id) : `message ${id}`
   return { id, key, message, shown: toAgui([message]).at(-1) }
 }
 
+function callKey(toolCallId: string): string {
+  return `call ${toolCallId}`
+}
+
 /**
- * The first message of the graph that the thread does not have any more, or has with other words. Past the last one that
- * both have, anything counts; before it only what people and models have said: a graph may have notes of its own there.
+ * The index of the first stored message that the thread has lost or changed; -1 if there is none. After the last shared
+ * message any message counts. Before it only messages of users and assistants do: the graph may keep others there.
  */
 function firstLost(
-  thread: readonly Entry[],
-  kept: readonly Entry[],
+  thread: readonly MessageEntry[],
+  kept: readonly MessageEntry[],
   isUnseen: (id: string) => boolean,
 ): number {
-  const byKey = new Map(thread.map((one) => [one.key, one]))
+  const byKey = new Map(thread.map((entry) => [entry.key, entry]))
   const lastShared = kept.findLastIndex(({ key }) => byKey.has(key))
   return kept.findIndex(({ id, key, shown }, index) => {
     const now = byKey.get(key)
     if (!now && isUnseen(id)) return false
-    if (now) return shown?.role === 'user' && !isEqual(contentOf(now.shown), contentOf(asSent(shown)))
+    if (now) return shown?.role === 'user' && !isEqual(userContent(now.shown), userContent(asSent(shown)))
     if (shown?.role === 'user' || shown?.role === 'assistant') return true
     return shown?.role === 'tool' && index > lastShared
   })
 }
 
-/** As it would look if a client had sent it: there are several ways to say the same. */
+/** The message in the form that a client would send: the same content can be written in several ways. */
 function asSent(shown: Message): Message | undefined {
   return toAgui(toLangChain([shown])).at(-1)
 }
 
-function contentOf(shown: Message | undefined): unknown {
+function userContent(shown: Message | undefined): unknown {
   return shown?.role === 'user' ? shown.content : undefined
 }
 
-function news(
-  thread: readonly Entry[],
-  kept: readonly Entry[],
+function newMessages(
+  thread: readonly MessageEntry[],
+  kept: readonly MessageEntry[],
   isUnheard: (id: string) => boolean,
 ): BaseMessage[] {
-  const byKey = new Map(kept.map((one) => [one.key, one]))
+  const byKey = new Map(kept.map((entry) => [entry.key, entry]))
   const lastShared = thread.findLastIndex(({ key }) => byKey.has(key))
-  const changed = thread.flatMap((one) => replacement(one, byKey.get(one.key)))
-  const open = new Set(openCalls(kept))
+  const changed = thread.flatMap((entry) => replacement(entry, byKey.get(entry.key)))
+  const open = new Set(callsWithoutResult(kept))
   const added = thread.filter(({ id, key, message }, index) => {
     if (byKey.has(key)) return false
     if (index > lastShared) return true
@@ -130,35 +131,25 @@ function news(
   const whole = arrange([...before, ...added.map(({ message }) => message)])
   const isInPlace = before.every((message, index) => message === whole[index])
   if (isInPlace) return [...changed, ...whole.slice(before.length)]
-  // Reducers only add at the end.
+  // Reducers append only.
   return [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), ...whole, ...changed]
 }
 
-function openCalls(kept: readonly Entry[]): string[] {
+function callsWithoutResult(kept: readonly MessageEntry[]): string[] {
   const calls = kept.flatMap(({ shown }) => (shown?.role === 'assistant' ? (shown.toolCalls ?? []) : []))
-  const answered = new Set(kept.map(({ key }) => key))
-  return calls.map(({ id }) => id).filter((id) => !answered.has(`call ${id}`))
+  const keys = new Set(kept.map(({ key }) => key))
+  return calls.map(({ id }) => id).filter((id) => !keys.has(callKey(id)))
 }
 
-/** What takes the place of a stored message: other instructions, a result in the place of one that was made up. */
-function replacement({ message, shown }: Entry, old: Entry | undefined): BaseMessage[] {
+/** The new version of a stored message: changed instructions, or the real result for a synthetic one. */
+function replacement({ message, shown }: MessageEntry, old: MessageEntry | undefined): BaseMessage[] {
   if (!old) return []
   const isInstruction = shown?.role === 'system' || shown?.role === 'developer'
   if (isInstruction) return isEqual(shown.content, old.shown?.content) ? [] : [message]
-  const isLate = extrasOf(old.message).isSynthetic === true && shown?.role === 'tool'
+  const isLate = readExtras(old.message).isSynthetic === true && shown?.role === 'tool'
   if (!isLate || !ToolMessage.isInstance(message) || isEqual(shown.content, old.shown?.content)) return []
-  return [new ToolMessage({ ...fieldsOf(message), id: old.id })]
-}
-
-function fieldsOf({
-  content,
-  tool_call_id,
-  name,
-  status,
-  additional_kwargs,
-  response_metadata,
-}: ToolMessage) {
-  return {
+  const { content, tool_call_id, name, status, additional_kwargs, response_metadata } = message
+  const fields = {
     content,
     tool_call_id,
     ...(name === undefined ? {} : { name }),
@@ -166,16 +157,18 @@ function fieldsOf({
     additional_kwargs,
     response_metadata,
   }
+  return [new ToolMessage({ ...fields, id: old.id })]
 }
 
-function waiting(
-  kept: readonly Entry[],
-  fresh: readonly BaseMessage[],
+/** Waits if the run brings nothing but results, and other client tool calls still have none. */
+function inputOrWait(
+  kept: readonly MessageEntry[],
+  added: readonly BaseMessage[],
   isClientTool: (name: string) => boolean,
 ): InputPlan {
-  if (!fresh.every((message) => ToolMessage.isInstance(message))) return { type: 'input', messages: fresh }
-  const open = waitingCalls([...kept.map(({ message }) => message), ...fresh])
+  if (!added.every((message) => ToolMessage.isInstance(message))) return { type: 'input', messages: added }
+  const open = unansweredCalls([...kept.map(({ message }) => message), ...added])
   const toolCallIds = open.filter(({ name }) => isClientTool(name)).map(({ id }) => id)
   if (toolCallIds.length > 0) return { type: 'wait', toolCallIds }
-  return { type: 'input', messages: [...fresh, ...open.map(skipped)] }
+  return { type: 'input', messages: [...added, ...open.map(toSkippedResult)] }
 }

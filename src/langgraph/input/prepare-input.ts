@@ -2,95 +2,127 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, type BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { REMOVE_ALL_MESSAGES, START, type StateSnapshot } from '@langchain/langgraph'
-import { adopt } from './adopt.js'
-import { forkPoint, messagesOf, savedState } from './checkpoints.js'
-import { goneMessages } from './marks.js'
-import { checkpointerOf, type MemoryGraph } from './memory-graph.js'
+import { checkpointerOf, savedState, storedMessages } from '../checkpoints/checkpoints.js'
+import { removedMessages, unseenMessages } from '../checkpoints/marks.js'
+import { checkpointBefore, rewind } from '../checkpoints/rewind.js'
+import type { CheckpointedGraph } from '../contract.js'
+import { readMessages, toAgui } from '../messages/to-agui.js'
 import { planInput, type InputPlan, type PlanOptions } from './plan-input.js'
-import { rewind } from './rewind.js'
 
-/** How a graph is started for a thread. */
+/** How to run a graph so that it continues a thread. */
 export type PreparedInput =
-  /** Messages for it: none when it shall go on where it has stopped. `values` is the state it starts from. */
+  /** Without messages, the graph resumes where it has stopped. `values` is the state it starts from. */
   | {
       readonly type: 'run'
       readonly messages: readonly BaseMessage[] | undefined
       readonly config: RunnableConfig
       readonly values: unknown
-      /** The thread with what others have said meanwhile, when they have. */
+      /** The whole thread, if others have added messages to the checkpoint meanwhile. */
       readonly thread?: readonly Message[]
     }
-  /** These calls are still to be answered by the client. */
+  /** These tool calls still need a result from the client. */
   | { readonly type: 'wait'; readonly toolCallIds: readonly string[] }
 
 export interface PrepareOptions extends Pick<PlanOptions, 'messages' | 'isClientTool'> {
-  /** Whether others talk in the thread while the graph is at work. Default false. */
+  /** Whether other agents add to the thread while the graph runs. Default false. */
   readonly hasOthers?: boolean
-  /** Where the graph has its messages. Default `messages`. */
+  /** The key of the messages in the graph's state. Default `messages`. */
   readonly key?: string
 }
 
-/**
- * Finds out what a graph has to be given so that it goes on with the thread. When the past was edited or cut, the graph
- * is taken back to before that.
- */
+/** Prepares a run: compares the thread with the checkpoint, and rewinds the graph if the past was edited or cut. */
 export async function prepareInput(
-  graph: MemoryGraph,
+  graph: CheckpointedGraph,
   config: RunnableConfig,
-  { key = 'messages', hasOthers = false, ...given }: PrepareOptions,
+  { key = 'messages', hasOthers = false, ...rest }: PrepareOptions,
 ): Promise<PreparedInput> {
-  const gone = hasOthers ? await goneMessages(graph, config) : undefined
-  const options = { ...given, ...(gone && { isUnheard: (id: string) => !gone.has(id) }) }
+  const removed = hasOthers ? await removedMessages(graph, config) : undefined
+  const options = { ...rest, ...(removed && { isUnheard: (id: string) => !removed.has(id) }) }
   const saved = await savedState(graph, config)
-  const stored = checkpointerOf(graph) && messagesOf(saved, key)
+  const stored = checkpointerOf(graph) && storedMessages(saved, key)
   const plan = planInput({ ...options, stored })
   if (plan.type === 'wait') return plan
-  if (plan.type !== 'fork') return start(plan, config, saved)
-  const adopted = await adopt(graph, config, { ...options, stored, key })
+  if (plan.type !== 'rewind') return toRun(plan, config, saved)
+  const adopted = await adoptUnseen(graph, config, { ...options, stored, key })
   if (adopted?.plan.type === 'wait') return adopted.plan
   if (adopted)
-    return { ...start(adopted.plan, config, saved), ...(adopted.thread && { thread: adopted.thread }) }
-  return await fork(graph, config, { ...options, key, plan })
+    return { ...toRun(adopted.plan, config, saved), ...(adopted.thread && { thread: adopted.thread }) }
+  return await rewound(graph, config, { ...options, key, plan })
 }
 
-type Startable = Exclude<InputPlan, { type: 'fork' | 'wait' }>
-type Run = Extract<PreparedInput, { type: 'run' }>
-
-function start(plan: Startable, config: RunnableConfig, saved: StateSnapshot | undefined): Run {
+function toRun(
+  plan: Exclude<InputPlan, { type: 'rewind' | 'wait' }>,
+  config: RunnableConfig,
+  saved: StateSnapshot | undefined,
+): Extract<PreparedInput, { type: 'run' }> {
   const values: unknown = saved?.values
   if (plan.type === 'input') return { type: 'run', messages: plan.messages, config, values }
   const isUnfinished = saved !== undefined && saved.next.length > 0 && !saved.next.includes(START)
   return { type: 'run', messages: isUnfinished ? undefined : [], config, values }
 }
 
-interface ForkOptions extends Omit<PlanOptions, 'stored'> {
+interface Adopted {
+  readonly plan: Exclude<InputPlan, { type: 'rewind' }>
+  /** The thread with the messages that others have added. Undefined if nobody has. */
+  readonly thread: readonly Message[] | undefined
+}
+
+/**
+ * Plans again for a thread that lacks only messages its clients have never seen: nobody has cut those off. Undefined if
+ * the thread lacks others, or has changed some.
+ */
+async function adoptUnseen(
+  graph: CheckpointedGraph,
+  config: RunnableConfig,
+  { key, ...options }: PlanOptions & { readonly key: string },
+): Promise<Adopted | undefined> {
+  const { own, foreign } = await unseenMessages(graph, config, key)
+  const plan = planInput({ ...options, isUnseen: (id) => own.has(id) || foreign.has(id) })
+  if (plan.type === 'rewind') return undefined
+  if (foreign.size === 0) return { plan, thread: undefined }
+  const { messages, stored } = options
+  const known = new Set(messages.map(({ id }) => id))
+  const added = readMessages(stored).filter(({ id }) => foreign.has(id))
+  const shown = toAgui(added.map(({ message }) => message)).filter(({ id }) => !known.has(id))
+  const position = firstNewIndex(messages, plan)
+  return { plan, thread: [...messages.slice(0, position), ...shown, ...messages.slice(position)] }
+}
+
+/** The index of the first message that is new with this run. */
+function firstNewIndex(messages: readonly Message[], plan: InputPlan): number {
+  const added = new Set(plan.type === 'input' ? plan.messages.map(({ id }) => id) : [])
+  const index = messages.findIndex(({ id }) => added.has(id))
+  return index === -1 ? messages.length : index
+}
+
+interface RewindOptions extends Omit<PlanOptions, 'stored'> {
   readonly key: string
   readonly plan: InputPlan
 }
 
-/** Goes back to before what is not as it was. */
-async function fork(
-  graph: MemoryGraph,
+/** Rewinds the graph to the checkpoint before the first message that was edited or cut. */
+async function rewound(
+  graph: CheckpointedGraph,
   config: RunnableConfig,
-  { key, plan: first, ...options }: ForkOptions,
+  { key, plan: first, ...options }: RewindOptions,
 ): Promise<PreparedInput> {
-  let place = config
+  let target = config
   let plan = first
-  while (plan.type === 'fork') {
-    const point = await forkPoint(graph, place, { messageId: plan.before, key })
-    if (!point) return await afresh(graph, config, options)
-    place = point.config
-    // A graph may have had other messages then, with a summary in the place of some, for example.
-    plan = planInput({ ...options, stored: point.messages })
+  while (plan.type === 'rewind') {
+    const past = await checkpointBefore(graph, target, { messageId: plan.before, key })
+    if (!past) return await replaceAll(graph, config, options)
+    target = past.config
+    // The graph may have had other messages then, for example a summary in place of some.
+    plan = planInput({ ...options, stored: past.messages })
   }
   if (plan.type === 'wait') return plan
-  place = await rewind(graph, config, place)
-  return start(plan, place, await savedState(graph, place))
+  target = await rewind(graph, config, target)
+  return toRun(plan, target, await savedState(graph, target))
 }
 
-/** The whole thread in the place of what is there, for a past that is gone. */
-async function afresh(
-  graph: MemoryGraph,
+/** Replaces all messages by the whole thread: no checkpoint is old enough. */
+async function replaceAll(
+  graph: CheckpointedGraph,
   config: RunnableConfig,
   options: Omit<PlanOptions, 'stored'>,
 ): Promise<PreparedInput> {

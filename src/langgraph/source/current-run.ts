@@ -1,12 +1,21 @@
 import type { BaseCallbackHandler } from '@langchain/core/callbacks/base'
 import type { CallbackManager } from '@langchain/core/callbacks/manager'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
-import { listening, type Listener } from './listener.js'
 
-/** The config of the code that calls: what LangGraph keeps for its nodes and tools. */
+/** Marks the callback handler of this bridge among those of a run. The same symbol in every copy of the package. */
+export const emitTarget = Symbol.for('millrace.langgraph.emit-target')
+
+/** Takes the custom events that the code of a graph emits. */
+export interface EmitTarget {
+  readonly [emitTarget]: true
+  /** Returns a promise while the reader is behind; it never rejects. */
+  handleCustomEvent(name: string, value: unknown, runId: string | undefined): Promise<unknown> | undefined
+}
+
+/** The config that LangGraph keeps for the node or tool whose code is running. */
 export interface CurrentConfig {
   readonly callbacks?: CallbackManager | readonly BaseCallbackHandler[]
-  /** Missing inside tools and functions of LangChain: it does not hand it down to them. */
+  /** Missing inside tools and functions of LangChain, which does not pass it on. */
   readonly writer?: (value: unknown) => unknown
 }
 
@@ -15,22 +24,22 @@ export function currentConfig(): CurrentConfig | undefined {
   return AsyncLocalStorageProviderSingleton.getRunnableConfig() as CurrentConfig | undefined
 }
 
-/** The node or the tool whose code calls. */
+/** The run of the node or tool whose code is running. */
 export function currentRunId({ callbacks }: CurrentConfig): string | undefined {
   return callbacks && 'getParentRunId' in callbacks ? callbacks.getParentRunId() : undefined
 }
 
-/** The bridge that runs the graph. The innermost one, should there be a graph of another bridge around. */
-export function currentListener({ callbacks }: CurrentConfig): Listener | undefined {
+/** The bridge that runs the graph: the innermost one, if a graph of another bridge is around. */
+export function currentEmitTarget({ callbacks }: CurrentConfig): EmitTarget | undefined {
   const handlers = callbacks && 'handlers' in callbacks ? callbacks.handlers : callbacks
-  return handlers?.findLast(isListener)
+  return handlers?.findLast(isEmitTarget)
 }
 
-function isListener<T extends object>(handler: T): handler is T & Listener {
-  return listening in handler
+function isEmitTarget<T extends object>(handler: T): handler is T & EmitTarget {
+  return emitTarget in handler
 }
 
-/** Calls `work` as if no graph were around, so that what it starts is a graph of its own. */
-export function outsideOfGraphs<T>(work: () => T): T {
-  return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, work)
+/** Calls `start` as if no graph were around, so that a graph it starts is not nested. */
+export function outsideOfGraphs<T>(start: () => T): T {
+  return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, start)
 }

@@ -13,16 +13,15 @@ import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
-import { openInterrupts } from '../ask/open-interrupts.js'
-import { questionsOf } from '../ask/questions.js'
-import { answersInThread, resumeOf } from '../ask/resume.js'
-import { messagesOf, savedState } from '../input/checkpoints.js'
-import type { MemoryGraph } from '../input/memory-graph.js'
+import { toInterrupts } from '../interrupts/to-interrupts.js'
+import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
+import type { CheckpointedGraph } from '../contract.js'
 import { prepareInput } from '../input/prepare-input.js'
-import { toAgui } from '../input/to-agui.js'
-import { clientTools, pendingCalls } from './client-tools.js'
-import { getClientTools } from './get-client-tools.js'
-import { withRunExtras } from './run-extras.js'
+import { arrange, unansweredCalls } from '../messages/arrange.js'
+import { readMessages, toAgui } from '../messages/to-agui.js'
+import { clientTools, getClientTools } from './client-tools.js'
+import { withClientExtras } from './client-extras.js'
 
 const offered: Tool[] = [
   {
@@ -50,21 +49,27 @@ function agentModel(steps: readonly ModelStep[]): { model: FakeModel; bound: unk
   return { model, bound: model.offered }
 }
 
-type AnyGraph = MemoryGraph & Pick<CompiledStateGraph<unknown, unknown>, 'invoke'>
+type AnyGraph = CheckpointedGraph & Pick<CompiledStateGraph<unknown, unknown>, 'invoke'>
+
+const pendingCalls = (messages: unknown) =>
+  unansweredCalls(arrange(readMessages(messages).map(({ message }) => message)))
 
 function converse(compiled: unknown) {
   const graph = compiled as AnyGraph
-  const config = { configurable: withRunExtras({ thread_id: 't' }, { tools: offered, context: [] }) }
+  const config = { configurable: withClientExtras({ thread_id: 't' }, { tools: offered, context: [] }) }
   const isClientTool = (name: string) => name === 'pick'
-  const stored = async () => messagesOf(await savedState(graph, config))
+  const stored = async () => storedMessages(await savedState(graph, config))
   return {
     graph,
     config,
     thread: async () => toAgui(await stored()),
-    pending: async () => pendingCalls(await stored(), isClientTool),
+    pending: async () =>
+      pendingCalls(await stored())
+        .filter(({ name }) => isClientTool(name))
+        .map(({ id }) => id),
     open: async () => {
-      const waiting = await openInterrupts(graph.checkpointer as MemorySaver, config)
-      return questionsOf(waiting, { counts: new Map(waiting.map(({ id = '', resumes }) => [id, resumes])) })
+      const waiting = await storedInterrupts(graph.checkpointer as MemorySaver, config)
+      return toInterrupts(waiting)
     },
     run: async (messages: Message[]): Promise<unknown> => {
       const prepared = await prepareInput(graph, config, { messages, isClientTool })
@@ -131,7 +136,7 @@ describe('clientTools', () => {
     const { messages } = (await graph.invoke({ messages: [{ role: 'user', content: 'Hi' }] }, config)) as {
       messages: unknown
     }
-    expect(pendingCalls(messages, () => true)).toEqual(['c1'])
+    expect(pendingCalls(messages)).toEqual([{ id: 'c1', name: 'pick' }])
   })
 
   it('lets the agent’s own tool win over one of the same name', async () => {
@@ -160,7 +165,10 @@ describe('clientTools', () => {
     await run([user('u1')])
     const questions = await open()
     expect(questions).toMatchObject([{ clientCallId: 'c1', interrupt: { toolCallId: 'c1' } }])
-    const resume = resumeOf(questions, answersInThread(questions, [...(await thread()), result('c1', 'A')]))
+    const resume = planResume(
+      questions,
+      clientToolAnswers(questions, [...(await thread()), result('c1', 'A')]),
+    )
     if (resume.type !== 'resume') throw new Error('It is not resumed.')
     await graph.invoke(resume.input as never, config)
     expect(
@@ -212,7 +220,7 @@ describe('getClientTools', () => {
     const cancelled = new Map(
       questions.map(({ interrupt }) => [interrupt.id, { status: 'cancelled' as const }]),
     )
-    const resume = resumeOf(questions, cancelled)
+    const resume = planResume(questions, cancelled)
     if (resume.type !== 'resume') throw new Error('It is not resumed.')
     await graph.invoke(resume.input as never, config)
     expect((await thread())[2]).toMatchObject({ toolCallId: 'c1', error: 'The user did not answer.' })

@@ -1,26 +1,29 @@
-import type { BaseMessage } from '@langchain/core/messages'
-import { Command } from '@langchain/langgraph'
+import type { ToolMessage as ToolResult } from '@ag-ui/core'
+import { ToolMessage, type BaseMessage } from '@langchain/core/messages'
+import { tool, type DynamicStructuredTool } from '@langchain/core/tools'
+import { Command, interrupt } from '@langchain/langgraph'
 import type { AgentMiddleware } from 'langchain'
-import { arrange, waitingCalls } from '../input/arrange.js'
-import { readMessages } from '../input/to-agui.js'
-import { askClient } from './ask-client.js'
-import { getClientTools } from './get-client-tools.js'
-import { runExtras, type HasConfigurable } from './run-extras.js'
+import { isRecord } from '../../core/is-record.js'
+import { clientToolReason } from '../interrupts/to-interrupts.js'
+import { arrange, unansweredCalls } from '../messages/arrange.js'
+import { readMessages } from '../messages/to-agui.js'
+import { toLangChain } from '../messages/to-langchain.js'
+import { clientExtras, toolSchema, type HasConfigurable } from './client-extras.js'
 
 export interface ClientToolsOptions {
   /**
-   * Whether the graph waits in its place for a result. Otherwise a call ends the turn, as AG-UI has it, and the agent
-   * starts again with the result. Needs a checkpointer; for agents that are a part of a larger graph. Default false.
+   * Whether the graph waits at its position for the result. By default a call ends the run, as AG-UI has it, and the
+   * agent starts again with the result. Needs a checkpointer; meant for agents that are part of a larger graph.
    */
   readonly keepPosition?: boolean
 }
 
-/** What of the hooks' arguments is used here. */
-interface ModelRequest {
+/** The arguments of the middleware's hooks, as far as they are used here. */
+interface ModelCall {
   readonly tools: readonly unknown[]
   readonly runtime: HasConfigurable
 }
-interface ToolRequest {
+interface ToolCallRequest {
   readonly toolCall: { readonly id?: string; readonly name: string; readonly args: unknown }
   /** Undefined for a tool that the agent itself does not have. */
   readonly tool: unknown
@@ -28,50 +31,100 @@ interface ToolRequest {
 }
 
 /**
- * Middleware for `createAgent`: offers the tools of the client to the model, and leaves the calls of them to the client.
- * The agent's own tools that are called along with them run first. A tool of the agent hides one of the same name.
+ * Middleware for `createAgent`: offers the client tools to the model and leaves their calls to the client. Server tools
+ * that are called along with them run first. A tool of the agent hides a client tool of the same name.
  *
  * @example
  * createAgent({ model, tools, middleware: [clientTools()] })
  */
 export function clientTools({ keepPosition = false }: ClientToolsOptions = {}): AgentMiddleware {
   const hooks = {
-    // What `createMiddleware` adds. `langchain` itself is not needed by graphs that are written by hand.
+    // `createMiddleware` adds this mark. Graphs written by hand do not need the package `langchain`.
     [Symbol.for('AgentMiddleware')]: true,
     name: 'ClientTools',
-    wrapModelCall: (request: ModelRequest, handler: (request: ModelRequest) => unknown) =>
+    wrapModelCall: (request: ModelCall, handler: (request: ModelCall) => unknown) =>
       handler({ ...request, tools: withClientTools(request) }),
-    wrapToolCall: (request: ToolRequest, handler: (request: ToolRequest) => unknown) => {
-      const { toolCall, tool, runtime } = request
+    wrapToolCall: (request: ToolCallRequest, handler: (request: ToolCallRequest) => unknown) => {
+      const { toolCall, tool: ownTool, runtime } = request
       const { id = '', name, args } = toolCall
-      if (tool !== undefined || !isOffered(runtime, name)) return handler(request)
-      return keepPosition ? askClient({ id, name, args }) : new Command({ update: { messages: [] } })
+      if (ownTool !== undefined || !isClientTool(runtime, name)) return handler(request)
+      return keepPosition ? awaitClientResult({ id, name, args }) : new Command({ update: { messages: [] } })
     },
-    ...(keepPosition ? {} : { beforeModel: { canJumpTo: ['end'], hook: endTurn } }),
+    ...(keepPosition ? {} : { beforeModel: { canJumpTo: ['end'], hook: endWithPendingCalls } }),
   }
   return hooks as unknown as AgentMiddleware
 }
 
-function withClientTools({ tools, runtime }: ModelRequest): unknown[] {
+function withClientTools({ tools, runtime }: ModelCall): unknown[] {
   const own = new Set(tools.map((one) => (one as { name?: unknown } | null)?.name))
   return [...tools, ...getClientTools(runtime).filter(({ name }) => !own.has(name))]
 }
 
-/** The model is not asked again before the client has answered. */
-function endTurn(
+/** The model is not called again before the client has sent its results. */
+function endWithPendingCalls(
   state: { messages: BaseMessage[] },
   runtime: HasConfigurable,
 ): { jumpTo: 'end' } | undefined {
-  const isClientTool = (name: string): boolean => isOffered(runtime, name)
-  return pendingCalls(state.messages, isClientTool).length > 0 ? { jumpTo: 'end' } : undefined
+  const messages = readMessages(state.messages).map(({ message }) => message)
+  const pending = unansweredCalls(arrange(messages)).some(({ name }) => isClientTool(runtime, name))
+  return pending ? { jumpTo: 'end' } : undefined
 }
 
-function isOffered(runtime: HasConfigurable, name: string): boolean {
-  return runExtras(runtime).tools.some((offered) => offered.name === name)
+function isClientTool(runtime: HasConfigurable, name: string): boolean {
+  return clientExtras(runtime).tools.some((offered) => offered.name === name)
 }
 
-/** The calls at the end of a graph's messages that a client has to answer. */
-export function pendingCalls(messages: unknown, isClientTool: (name: string) => boolean): string[] {
-  const open = waitingCalls(arrange(readMessages(messages).map(({ message }) => message)))
-  return open.filter(({ name }) => isClientTool(name)).map(({ id }) => id)
+/**
+ * The client tools as LangChain tools, for graphs written by hand: give them to `bindTools`. Then either end the graph
+ * when one of them is called, and it starts again with the result; or run them in a `ToolNode`, and the graph waits at
+ * its position for the result (which needs a checkpointer).
+ *
+ * @example
+ * const callModel = async (state, config) => ({
+ *   messages: [await model.bindTools([...tools, ...getClientTools(config)]).invoke(state.messages)],
+ * })
+ */
+export function getClientTools(config: HasConfigurable | undefined): DynamicStructuredTool[] {
+  return clientExtras(config).tools.map(({ name, description, parameters }) => {
+    const run = (args: unknown, runtime: unknown) =>
+      awaitClientResult({ id: toolCallId(runtime), name, args })
+    return tool(run, { name, description, schema: toolSchema(parameters) })
+  })
+}
+
+function toolCallId(runtime: unknown): string {
+  if (!isRecord(runtime)) return ''
+  const id = runtime.toolCallId ?? (isRecord(runtime.toolCall) ? runtime.toolCall.id : undefined)
+  return typeof id === 'string' ? id : ''
+}
+
+/** A call of a client tool. */
+export interface ClientCall {
+  readonly id: string
+  readonly name: string
+  readonly args: unknown
+}
+
+/** Interrupts the graph until the client sends the result of a call. It throws the first time, as `interrupt` does. */
+export function awaitClientResult({ id, name, args }: ClientCall): ToolMessage {
+  const answer: unknown = interrupt({ reason: clientToolReason, toolCallId: id, name, args })
+  if (isToolResult(answer)) {
+    const [message] = toLangChain([{ ...answer, toolCallId: id }])
+    if (message instanceof ToolMessage) {
+      message.name = name
+      return message
+    }
+  }
+  const isCancelled = isRecord(answer) && answer.__agui_cancelled__ === true
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? null)
+  return new ToolMessage({
+    name,
+    tool_call_id: id,
+    content: isCancelled ? 'The user did not answer.' : text,
+    ...(isCancelled ? { status: 'error' } : {}),
+  })
+}
+
+function isToolResult(answer: unknown): answer is ToolResult {
+  return isRecord(answer) && answer.role === 'tool' && typeof answer.id === 'string'
 }

@@ -1,124 +1,141 @@
-import type { TokenUsage } from '@ag-ui/core'
-import type { UsageMetadata } from '@langchain/core/messages'
-import type { GraphEvent } from '../graph-event.js'
-import { Answer } from './answer.js'
-import type { Places } from './places.js'
-import type { EventSink } from '../../agents/index.js'
+import { tokenUsageFromLangChainMetadata, type TokenUsage } from '@ag-ui/core'
+import { mergeUsageMetadata, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
+import type { EventSink } from '../../bridge/event-sink.js'
+import { rejectedMark, rejectMessage } from '../../protocol/index.js'
+import type { GraphEventOf } from '../contract.js'
+import type { GraphTranslatorOptions } from './graph-translator.js'
+import { ModelMessage, type BrokenMessage } from './model-message.js'
+import type { GraphSpans } from './spans.js'
 import type { StateMessages } from './state-messages.js'
-import type { TakenBack } from './taken-back.js'
-import type { ToolCalls } from './tool-calls.js'
-import { noteUsage, toTokenUsage, type Bill } from './usage.js'
+import type { GraphToolCalls } from './tool-calls.js'
 
-type EventOf<T extends GraphEvent['type']> = Extract<GraphEvent, { type: T }>
-
-interface ModelRun {
-  /** Undefined when it is not to be shown. */
-  readonly answer: Answer | undefined
-  readonly bill: Bill
-}
-
-export interface ModelRunsOptions {
+export interface ModelRunsOptions extends Pick<GraphTranslatorOptions, 'addUsage' | 'newId' | 'report'> {
   readonly sink: EventSink
-  readonly places: Places
-  readonly calls: ToolCalls
+  readonly spans: GraphSpans
+  readonly calls: GraphToolCalls
   readonly messages: StateMessages
-  readonly takenBack: TakenBack
-  readonly addUsage: (usage: TokenUsage) => void
-  readonly report: (problem: string) => void
 }
 
-/** The models at work, each with its answer. */
+/** One call of a model. */
+interface ModelRun {
+  /** Undefined if the model is hidden. */
+  readonly message: ModelMessage | undefined
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  /** The sum of what the chunks have reported. */
+  usage: UsageMetadata | undefined
+}
+
+const unannounced = { isHidden: false, provider: undefined, model: undefined }
+
+/** Translates the calls of models: their messages, their usage and their failures. */
 export class ModelRuns {
   readonly #options: ModelRunsOptions
   readonly #runs = new Map<string, ModelRun>()
-  /** Ids that clients know, by the final ids of messages that differ. */
-  readonly #aliases = new Map<string, string>()
+  /** Messages of failed models, while it is open whether the graph goes on. */
+  #broken: BrokenMessage[] = []
 
   constructor(options: ModelRunsOptions) {
     this.#options = options
   }
 
-  toldAs(messageId: string): string {
-    return this.#aliases.get(messageId) ?? messageId
-  }
-
-  start({ runId, parentRunId, provider, model, isHidden }: EventOf<'model-start'>): void {
-    const { places, takenBack } = this.#options
-    const { span } = places.enter(runId, parentRunId)
-    takenBack.overcome(span)
-    this.#add(runId, { isHidden, bill: { provider, model, usage: undefined } })
+  start(event: GraphEventOf<'model-start'>): void {
+    const { subagentRunId } = this.#options.spans.enter(event.runId, event.parentRunId)
+    this.rejectBroken(subagentRunId)
+    this.#add(event.runId, event)
   }
 
   /** The path of every token. */
-  piece({ runId, message }: EventOf<'model-chunk'>): void {
-    const { answer, bill } = this.#runs.get(runId) ?? this.#add(runId, unannounced())
-    answer?.take(message)
+  chunk({ runId, message }: GraphEventOf<'model-chunk'>): void {
+    const run = this.#runs.get(runId) ?? this.#add(runId, unannounced)
+    run.message?.write(message)
     const usage = message.usage_metadata as UsageMetadata | undefined
-    if (usage !== undefined) noteUsage(bill, usage)
+    // Each chunk reports a share: the input first and the output last, for example.
+    if (usage !== undefined) run.usage = run.usage ? mergeUsageMetadata(run.usage, usage) : usage
   }
 
-  end({ runId, message }: EventOf<'model-end'>): void {
-    const { answer, bill } = this.#runs.get(runId) ?? this.#add(runId, unannounced())
-    if (answer) {
-      answer.complete(message)
-      this.#noteIds(answer.messageId, message?.id)
+  end({ runId, message }: GraphEventOf<'model-end'>): void {
+    const run = this.#runs.get(runId) ?? this.#add(runId, unannounced)
+    if (run.message) {
+      run.message.complete(message)
+      // Providers may change the id at the end. Clients have the first one.
+      this.#options.messages.addShown(run.message.messageId)
+      this.#options.messages.addShown(message?.id)
     }
-    const usage = toTokenUsage(bill, message)
-    if (usage) this.#options.addUsage(usage)
-    this.#forget(runId)
+    this.#remove(runId, run, message)
   }
 
-  error({ runId, error, isInterrupt }: EventOf<'model-error'>): void {
+  error({ runId, error, isInterrupt }: GraphEventOf<'model-error'>): void {
     const run = this.#runs.get(runId)
     if (!run) return
-    const draft = run.answer?.giveUp()
-    // What is cut off by those who asked for it is no failure of the model.
-    if (draft && !isInterrupt && !isAbort(error)) this.#options.takenBack.note(draft)
-    this.#settle(run)
-    this.#forget(runId)
+    const broken = run.message?.breakOff()
+    // A model that was aborted or interrupted has not failed.
+    const isAbort = error instanceof Error && /abort/i.test(error.name)
+    if (broken && !isInterrupt && !isAbort) this.#broken.push(broken)
+    this.#remove(runId, run)
   }
 
   finish(): void {
     for (const [runId, run] of this.#runs) {
-      run.answer?.giveUp()
-      this.#settle(run)
-      this.#forget(runId)
+      run.message?.breakOff()
+      this.#remove(runId, run)
     }
   }
 
-  #add(runId: string, { isHidden, bill }: { isHidden: boolean; bill: Bill }): ModelRun {
-    const { sink, places, calls, report } = this.#options
-    const { span } = places.of(runId)
-    const answer = isHidden
+  /** Rejects the broken messages of a span, because the graph goes on there: clients may hide them, models do not see them. */
+  rejectBroken(subagentRunId: string | undefined): void {
+    if (this.#broken.length === 0) return
+    const rejected = this.#broken.filter((broken) => broken.subagentRunId === subagentRunId)
+    this.#broken = this.#broken.filter((broken) => broken.subagentRunId !== subagentRunId)
+    for (const broken of rejected) this.#reject(broken)
+  }
+
+  #reject({ subagentRunId, messageId, reasoningIds, toolCallIds }: BrokenMessage): void {
+    const { sink, calls } = this.#options
+    const tag = subagentRunId === undefined ? {} : { subagentRunId }
+    const messages = [
+      ...reasoningIds.map((id) => ({ id, role: 'reasoning' as const, ...tag })),
+      ...(messageId === undefined ? [] : [{ id: messageId, role: 'assistant' as const, ...tag }]),
+    ]
+    for (const message of messages) for (const event of rejectMessage(message, 'error')) sink.add(event)
+    const metadata = rejectedMark('error')
+    const content = 'This call was taken back. It was not carried out.'
+    for (const toolCallId of toolCallIds) calls.result({ toolCallId, content, metadata, subagentRunId })
+  }
+
+  #add(
+    runId: string,
+    { isHidden, provider, model }: Pick<GraphEventOf<'model-start'>, 'isHidden' | 'provider' | 'model'>,
+  ): ModelRun {
+    const { subagentRunId } = this.#options.spans.of(runId)
+    const message = isHidden
       ? undefined
-      : new Answer({ sink, calls, report, span, fallbackId: `run-${runId}` })
-    const run = { answer, bill }
+      : new ModelMessage({ ...this.#options, subagentRunId, fallbackId: `run-${runId}` })
+    const run: ModelRun = { message, provider, model, usage: undefined }
     this.#runs.set(runId, run)
     return run
   }
 
-  #noteIds(told: string | undefined, final: string | undefined): void {
-    const { messages } = this.#options
-    messages.note(told)
-    messages.note(final)
-    if (told !== undefined && final !== undefined && told !== final) this.#aliases.set(final, told)
-  }
-
-  #settle({ bill }: ModelRun): void {
-    const usage = toTokenUsage(bill, undefined)
+  #remove(runId: string, run: ModelRun, whole?: BaseMessage): void {
+    const usage = toTokenUsage(run, whole)
     if (usage) this.#options.addUsage(usage)
-  }
-
-  #forget(runId: string): void {
     this.#runs.delete(runId)
-    this.#options.places.leave(runId)
+    this.#options.spans.leave(runId)
   }
 }
 
-function unannounced(): { isHidden: boolean; bill: Bill } {
-  return { isHidden: false, bill: { provider: undefined, model: undefined, usage: undefined } }
+/** The usage of a model call. The whole message knows best. Undefined if nothing is known. */
+function toTokenUsage(run: ModelRun, whole: BaseMessage | undefined): TokenUsage | undefined {
+  const { usage_metadata: usage = run.usage } = (whole ?? {}) as { usage_metadata?: UsageMetadata }
+  const provider = run.provider ?? responseField(whole, 'model_provider')
+  const model = run.model ?? responseField(whole, 'model_name') ?? responseField(whole, 'model')
+  return tokenUsageFromLangChainMetadata(usage, {
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+  })
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && /abort/i.test(error.name)
+function responseField(whole: BaseMessage | undefined, key: string): string | undefined {
+  const value: unknown = whole?.response_metadata[key]
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

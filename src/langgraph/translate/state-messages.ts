@@ -1,110 +1,182 @@
+import type { ContentPart } from '@ag-ui/core'
 import { BaseMessage, type AIMessage, type ToolMessage } from '@langchain/core/messages'
-import { Answer, type AnswerOptions } from './answer.js'
-import { resultContent } from './content.js'
-import { isAnswer, isTool, messagesIn } from './found-messages.js'
-import { toText } from './json-safe.js'
+import type { EventSink } from '../../bridge/event-sink.js'
+import { isRecord } from '../../core/is-record.js'
+import { toolErrorMark } from '../../protocol/index.js'
+import { blockText, contentText, toMediaPart } from '../messages/content.js'
+import type { GraphTranslatorOptions } from './graph-translator.js'
+import { ModelMessage } from './model-message.js'
+import type { GraphToolCalls } from './tool-calls.js'
+import { toText } from './visible-state.js'
 
-export interface StateMessagesOptions extends Pick<AnswerOptions, 'sink' | 'calls'> {
-  /** Ids of messages that clients have. */
-  readonly known: Iterable<string>
+export interface StateMessagesOptions extends Pick<GraphTranslatorOptions, 'messages' | 'newId'> {
+  readonly sink: EventSink
+  readonly calls: GraphToolCalls
 }
 
-interface Waiting {
+interface WaitingMessage {
   readonly message: AIMessage
-  readonly span: string | undefined
+  readonly subagentRunId: string | undefined
 }
 
-/** Messages that no model was heard to say: nodes make them by hand, or from a model that is not shown. */
+/** Writes the messages that no model streamed: those that nodes make by hand, and those of hidden models. */
 export class StateMessages {
   readonly #options: StateMessagesOptions
-  /** Those of messages that clients have, and of those that were there before. */
+  /** Ids of messages that clients have, or that the graph began with. */
   readonly #known: Set<string>
-  readonly #told: Set<string>
-  /** The first state is what the graph began with. Before it is there, old and new cannot be told apart. */
+  readonly #shown: Set<string>
+  /** The first state is what the graph began with. Before it, old and new messages look the same. */
   #hasHistory = false
-  /** Messages of nodes that cannot be told yet. The graph gives them their ids after the node has ended. */
-  #waiting: Waiting[] = []
+  /** Messages that cannot be written yet. The graph gives them ids after the node has ended. */
+  #waiting: WaitingMessage[] = []
 
   constructor(options: StateMessagesOptions) {
     this.#options = options
-    this.#known = new Set(options.known)
-    this.#told = new Set(this.#known)
+    this.#known = new Set(options.messages.map(({ id }) => id))
+    this.#shown = new Set(this.#known)
   }
 
-  /** The messages that clients have. */
-  get told(): ReadonlySet<string> {
-    return this.#told
+  /** Ids of the messages that clients have. */
+  get shown(): ReadonlySet<string> {
+    return this.#shown
   }
 
   /** Notes a message that clients have. */
-  note(id: string | undefined): void {
+  addShown(id: string | undefined): void {
     if (id === undefined) return
     this.#known.add(id)
-    this.#told.add(id)
+    this.#shown.add(id)
   }
 
-  /** Takes what a node or a tool has given. */
-  takeOutput(output: unknown, span: string | undefined): void {
+  /** Reads the output of a node. */
+  readOutput(output: unknown, subagentRunId: string | undefined): void {
     for (const message of messagesIn(output, 'messages')) {
-      if (isTool(message)) this.result(message, span)
-      else if (!isAnswer(message)) continue
-      else if (message.id === undefined || !this.#hasHistory) this.#waiting.push({ message, span })
-      else this.#say(message, span)
+      if (isToolMessage(message)) this.writeResult(message, subagentRunId)
+      else if (!isAiMessage(message)) continue
+      else if (message.id === undefined || !this.#hasHistory) this.#waiting.push({ message, subagentRunId })
+      else this.#write(message, subagentRunId)
     }
-    for (const message of messagesIn(output)) if (isTool(message)) this.result(message, span)
+    for (const message of messagesIn(output))
+      if (isToolMessage(message)) this.writeResult(message, subagentRunId)
   }
 
-  /** Takes the messages of the whole graph's state. */
-  takeState(messages: unknown): void {
-    const given: readonly unknown[] = Array.isArray(messages) ? messages : []
-    const all = given.filter((entry) => BaseMessage.isInstance(entry))
-    if (this.#hasHistory) this.#takeNews(all)
-    else this.#takeHistory(all)
+  /** Reads the messages of the root graph's state. */
+  readState(messages: unknown): void {
+    const entries: readonly unknown[] = Array.isArray(messages) ? messages : []
+    const all = entries.filter((entry) => BaseMessage.isInstance(entry))
+    if (this.#hasHistory) this.#readNews(all)
+    else this.#readHistory(all)
   }
 
-  /** Tells the message that has made a call, if a node gave one. */
-  reveal(toolCallId: string): void {
+  /** Writes the waiting message that made a call. */
+  writeCaller(toolCallId: string): void {
     const found = this.#waiting.find(({ message }) => message.tool_calls?.some(({ id }) => id === toolCallId))
     if (found?.message.id === undefined) return
     this.#waiting = this.#waiting.filter((waiting) => waiting !== found)
-    this.#say(found.message, found.span)
+    this.#write(found.message, found.subagentRunId)
   }
 
-  result({ tool_call_id: toolCallId, content, status }: ToolMessage, span: string | undefined): void {
+  writeResult(message: ToolMessage, subagentRunId: string | undefined): void {
+    const { tool_call_id: toolCallId, content, status } = message
     if (!this.#options.calls.isOpen(toolCallId)) return
-    const metadata = status === 'error' ? { millrace: { isError: true } } : undefined
-    this.#options.calls.result({ toolCallId, content: resultContent(content, toText), metadata, span })
+    const metadata = status === 'error' ? toolErrorMark : undefined
+    this.#options.calls.result({ toolCallId, content: toResultContent(content), metadata, subagentRunId })
   }
 
-  #takeHistory(all: readonly BaseMessage[]): void {
+  #readHistory(all: readonly BaseMessage[]): void {
     this.#hasHistory = true
     const { calls } = this.#options
     for (const message of all) {
       if (message.id !== undefined) this.#known.add(message.id)
-      if (isTool(message)) calls.noteResult(message.tool_call_id)
-      else if (isAnswer(message))
-        for (const { id } of message.tool_calls ?? []) if (id !== undefined) calls.noteCall(id)
+      if (isToolMessage(message)) calls.addAnswered(message.tool_call_id)
+      else if (isAiMessage(message))
+        for (const { id } of message.tool_calls ?? []) if (id !== undefined) calls.addKnown(id)
     }
     const waiting = this.#waiting
     this.#waiting = waiting.filter(({ message }) => message.id === undefined)
-    for (const { message, span } of waiting) if (message.id !== undefined) this.#say(message, span)
+    for (const { message, subagentRunId } of waiting)
+      if (message.id !== undefined) this.#write(message, subagentRunId)
   }
 
-  #takeNews(all: readonly BaseMessage[]): void {
+  /** The span that made a message may have ended, so the run's own agent writes it. */
+  #readNews(all: readonly BaseMessage[]): void {
     this.#waiting = []
     for (const message of all) {
-      if (isTool(message)) this.result(message, undefined)
-      // By now whatever span it was made in may be over.
-      else if (isAnswer(message)) this.#say(message, undefined)
+      if (isToolMessage(message)) this.writeResult(message, undefined)
+      else if (isAiMessage(message)) this.#write(message, undefined)
     }
   }
 
-  #say(message: AIMessage, span: string | undefined): void {
+  #write(message: AIMessage, subagentRunId: string | undefined): void {
     const { id } = message
     if (id === undefined || this.#known.has(id)) return
-    this.note(id)
-    const { sink, calls } = this.#options
-    // A node may well repeat, in a message of its own, calls that a model has made.
-    new Answer({ sink, calls, report: () => undefined, span, fallbackId: id }).complete(message)
+    this.addShown(id)
+    // A node may repeat tool calls of a model in a message of its own.
+    const report = (): void => undefined
+    new ModelMessage({ ...this.#options, subagentRunId, fallbackId: id, report }).complete(message)
   }
+}
+
+/** The content of a tool result: text, or parts if it has media. */
+export function toResultContent(content: unknown): string | ContentPart[] {
+  if (!Array.isArray(content)) return toText(content ?? '')
+  const blocks: readonly unknown[] = content
+  if (blocks.length > 0 && blocks.every((block) => blockText(block) !== undefined)) return contentText(blocks)
+  const media = blocks.map(toMediaPart)
+  if (media.every((part) => part === undefined)) return toText(content)
+  return blocks.map(
+    (block, index) => media[index] ?? { type: 'text' as const, text: blockText(block) ?? toText(block) },
+  )
+}
+
+/** Outputs of nodes and tools nest this deep: lists of Commands with lists of messages. */
+const MAX_DEPTH = 4
+
+/**
+ * The messages in the output of a node or tool: an update, a Command, a list of these, or a message. With `key`, only
+ * those under that key of an update.
+ */
+export function messagesIn(output: unknown, key?: string): BaseMessage[] {
+  const found: BaseMessage[] = []
+  collectMessages(output, { found, key }, 0)
+  return found
+}
+
+interface Collection {
+  readonly found: BaseMessage[]
+  readonly key: string | undefined
+}
+
+function collectMessages(value: unknown, collection: Collection, depth: number): void {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return
+  const { found, key } = collection
+  if (BaseMessage.isInstance(value)) found.push(value)
+  else if (Array.isArray(value)) for (const entry of value) collectMessages(entry, collection, depth + 1)
+  else if (isCommand(value)) collectMessages(value.update, collection, depth + 1)
+  else if (isWrapped(value)) collectMessages(value.output, collection, depth + 1)
+  else
+    // State may be large, so the members of an update are searched one level deep.
+    for (const [name, member] of Object.entries(value)) {
+      if (key !== undefined && name !== key) continue
+      const entries: readonly unknown[] = Array.isArray(member) ? member : [member]
+      for (const entry of entries) if (BaseMessage.isInstance(entry)) found.push(entry)
+    }
+}
+
+export function isCommand(value: unknown): value is { update?: unknown } {
+  return isRecord(value) && value.lg_name === 'Command'
+}
+
+/** Callbacks get an output that is not an object inside of one. */
+function isWrapped(value: object): value is { output: unknown } {
+  const keys = Object.keys(value)
+  return keys.length === 1 && keys[0] === 'output'
+}
+
+export function isToolMessage(message: BaseMessage): message is ToolMessage {
+  return message.type === 'tool'
+}
+
+function isAiMessage(message: BaseMessage): message is AIMessage {
+  return message.type === 'ai'
 }

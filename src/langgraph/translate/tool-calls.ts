@@ -1,132 +1,174 @@
-import type { ContentPart, Message, Metadata } from '@ag-ui/core'
-import type { EventSink } from '../../agents/index.js'
-import { tagged } from './tagged.js'
-import type { TranslatorOptions } from './translator.js'
+import type { ToolCallChunk } from '@langchain/core/messages'
+import {
+  ToolCallTracker,
+  type NewToolCall,
+  type ToolCallResult,
+  type ToolCallTrackerOptions,
+} from '../../bridge/tool-call-tracker.js'
+import { parseJson } from '../../core/json.js'
+import { toolResultId } from '../messages/to-agui.js'
+import type { GraphTranslatorOptions } from './graph-translator.js'
+import { toText } from './visible-state.js'
 
-export interface PendingCall {
-  readonly id: string
-  readonly name: string
-}
-
-/** A call that is about to be told. */
-export interface NewCall extends PendingCall {
-  /** The message it stands in. */
-  readonly parentMessageId: string | undefined
-  readonly span: string | undefined
-}
-
-export interface CallResult {
-  readonly toolCallId: string
-  readonly content: string | ContentPart[]
-  readonly metadata?: Metadata | undefined
-  readonly span: string | undefined
-}
-
-export interface ToolCallsOptions extends Pick<TranslatorOptions, 'isClientTool' | 'messages'> {
-  readonly sink: EventSink
-}
-
-/** The calls of one run and their results, each told once, whoever tells of it first. */
-export class ToolCalls {
-  readonly #sink: EventSink
+/** The tool calls of one run. Calls of client tools are pending; results have the ids that history gives them too. */
+export class GraphToolCalls extends ToolCallTracker {
   readonly #isClientTool: (name: string) => boolean
-  readonly #known = new Set<string>()
-  readonly #answered = new Set<string>()
-  readonly #pending = new Map<string, PendingCall>()
-  /** The ids that calls were told under, by those that the provider gave them later. */
-  readonly #aliases = new Map<string, string>()
 
-  constructor({ sink, isClientTool, messages }: ToolCallsOptions) {
-    this.#sink = sink
-    this.#isClientTool = isClientTool
-    for (const message of messages) this.#noteHeld(message)
+  constructor(options: ToolCallTrackerOptions & Pick<GraphTranslatorOptions, 'isClientTool'>) {
+    super(options)
+    this.#isClientTool = options.isClientTool
   }
 
-  get pending(): readonly PendingCall[] {
-    return [...this.#pending.values()]
+  override start(call: Omit<NewToolCall, 'isPending'>): boolean {
+    return super.start({ ...call, isPending: this.#isClientTool(call.name) })
   }
 
-  isKnown(id: string): boolean {
-    return this.#known.has(id) || this.#aliases.has(id)
+  /** Writes the result of a call that clients have without one. Other results wait: their call may still come. */
+  override result(result: Omit<ToolCallResult, 'messageId'>): boolean {
+    return super.result({ ...result, messageId: toolResultId(this.knownAs(result.toolCallId)) })
+  }
+}
+
+interface AssembledCall {
+  readonly index: number | string | undefined
+  /** The provider's id. */
+  givenId: string | undefined
+  /** The id that clients have. Undefined until the call is written. */
+  toolCallId: string | undefined
+  name: string | undefined
+  /** The arguments so far. */
+  args: string
+  /** Clients have a call with this id already: its chunks are not written again. */
+  isRepeat: boolean
+}
+
+export interface ToolCallAssemblerOptions {
+  readonly calls: GraphToolCalls
+  readonly subagentRunId: string | undefined
+  /** The id of the message that the calls belong to. */
+  readonly messageId: string
+  readonly report: (problem: string) => void
+}
+
+/** A tool call in a whole message. */
+export interface WholeToolCall {
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  readonly args?: unknown
+}
+
+/**
+ * Assembles the tool calls of one model message from their chunks. Providers differ: some number the calls, some give
+ * ids, some repeat id and name in every chunk, some send each call at once without either.
+ */
+export class ToolCallAssembler {
+  readonly #options: ToolCallAssemblerOptions
+  readonly #all: AssembledCall[] = []
+
+  constructor(options: ToolCallAssemblerOptions) {
+    this.#options = options
   }
 
-  /** Whether it was told and has no result. */
-  isOpen(id: string): boolean {
-    const toldAs = this.#aliases.get(id) ?? id
-    return this.#known.has(toldAs) && !this.#answered.has(toldAs)
+  write(chunk: ToolCallChunk): void {
+    const { id, name, args, index } = chunk
+    const call = this.#find(chunk) ?? this.#add(index)
+    if (id) this.#identify(call, id)
+    if (name && call.name === undefined) call.name = name
+    const delta = toArgsText(args)
+    call.args += delta
+    if (call.name === undefined) return
+    if (call.toolCallId === undefined) this.#start(call, call.args)
+    else if (delta !== '' && !call.isRepeat)
+      this.#options.calls.args(call.toolCallId, delta, this.#options.subagentRunId)
   }
 
-  /** Notes a call, or its result, that clients have. */
-  noteCall(id: string): void {
-    this.#known.add(id)
+  /** Writes the calls of the whole message that did not come in chunks. */
+  writeMissing(whole: readonly WholeToolCall[]): void {
+    const matched = new Set<AssembledCall>()
+    for (const { id, name, args } of whole) {
+      const rest = this.#all.filter((call) => !matched.has(call))
+      const call =
+        rest.find(({ givenId }) => givenId !== undefined && givenId === id) ??
+        rest.find((one) => one.givenId === undefined && (one.name ?? name) === name) ??
+        this.#add(undefined)
+      matched.add(call)
+      if (id) this.#identify(call, id)
+      call.name ??= name
+      if (call.toolCallId === undefined) this.#start(call, call.args === '' ? toArgsText(args) : call.args)
+    }
   }
 
-  noteResult(id: string): void {
-    this.#answered.add(id)
+  end(): void {
+    const { calls, subagentRunId } = this.#options
+    for (const { toolCallId, isRepeat, args } of this.#all) {
+      if (toolCallId === undefined || isRepeat) continue
+      // Clients parse the arguments, and an empty text is not JSON.
+      if (args === '') calls.args(toolCallId, '{}', subagentRunId)
+      calls.end(toolCallId, subagentRunId)
+    }
+    this.#all.length = 0
   }
 
-  alias(id: string, toldAs: string): void {
-    this.#aliases.set(id, toldAs)
-  }
-
-  /** Begins a call. False when it was told before. */
-  start({ id, name, parentMessageId, span }: NewCall): boolean {
-    if (this.isKnown(id)) return false
-    this.#known.add(id)
-    if (this.#isClientTool(name) && !this.#answered.has(id)) this.#pending.set(id, { id, name })
-    this.#sink.add({
-      type: 'TOOL_CALL_START',
-      toolCallId: id,
-      toolCallName: name,
-      ...(parentMessageId === undefined ? {} : { parentMessageId }),
-      ...tagged(span),
-    })
-    return true
-  }
-
-  /** The one event per piece of arguments. */
-  args(toolCallId: string, delta: string, span: string | undefined): void {
-    this.#sink.add(
-      span === undefined
-        ? { type: 'TOOL_CALL_ARGS', toolCallId, delta }
-        : { type: 'TOOL_CALL_ARGS', toolCallId, delta, subagentRunId: span },
+  /** Ends the calls of a message that broke off: nobody executes them. Returns their ids. */
+  abandon(): readonly string[] {
+    const { calls, subagentRunId } = this.#options
+    const ids = this.#all.flatMap(({ toolCallId, isRepeat }) =>
+      toolCallId === undefined || isRepeat ? [] : [toolCallId],
     )
+    for (const id of ids) {
+      calls.abandon(id)
+      calls.end(id, subagentRunId)
+    }
+    this.#all.length = 0
+    return ids
   }
 
-  end(toolCallId: string, span: string | undefined): void {
-    this.#sink.add({ type: 'TOOL_CALL_END', toolCallId, ...tagged(span) })
+  #find({ id, name, index }: ToolCallChunk): AssembledCall | undefined {
+    const found = this.#lookUp(id, index)
+    if (!found) return undefined
+    if (id && found.givenId !== undefined && found.givenId !== id) return undefined
+    if (index !== undefined || id || !name || found.name === undefined) return found
+    // Without index and id, a name begins another call, unless it repeats the name of an incomplete one.
+    return found.name === name && parseJson(found.args) === undefined ? found : undefined
   }
 
-  /** A call that is there all at once. */
-  whole(call: NewCall, args: string): void {
-    if (!this.start(call)) return
-    this.args(call.id, args, call.span)
-    this.end(call.id, call.span)
+  #lookUp(id: string | undefined, index: number | string | undefined): AssembledCall | undefined {
+    if (index !== undefined) return this.#all.findLast((call) => call.index === index)
+    if (id) return this.#all.findLast(({ givenId }) => givenId === id)
+    return this.#all.at(-1)
   }
 
-  /** A call that broke off while it was written: nobody is going to run it. */
-  giveUp(id: string): void {
-    this.#pending.delete(id)
+  #add(index: number | string | undefined): AssembledCall {
+    const call = {
+      index,
+      givenId: undefined,
+      toolCallId: undefined,
+      name: undefined,
+      args: '',
+      isRepeat: false,
+    }
+    this.#all.push(call)
+    return call
   }
 
-  /** A result of a call that clients know. For others it is kept back: what they answer may still come. */
-  result({ toolCallId: id, content, metadata, span }: CallResult): void {
-    const toolCallId = this.#aliases.get(id) ?? id
-    if (!this.isOpen(toolCallId)) return
-    this.#answered.add(toolCallId)
-    this.#pending.delete(toolCallId)
-    this.#sink.add({
-      type: 'TOOL_CALL_RESULT',
-      messageId: `${toolCallId}:result`,
-      toolCallId,
-      content,
-      ...(metadata === undefined ? {} : { metadata }),
-      ...tagged(span),
-    })
+  #identify(call: AssembledCall, id: string): void {
+    if (call.givenId !== undefined) return
+    call.givenId = id
+    if (call.toolCallId !== undefined && call.toolCallId !== id)
+      this.#options.calls.addAlias(id, call.toolCallId)
   }
 
-  #noteHeld(message: Message): void {
-    if (message.role === 'tool') this.noteResult(message.toolCallId)
-    if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) this.noteCall(id)
+  #start(call: AssembledCall, args: string): void {
+    const { calls, subagentRunId, messageId: parentMessageId, report } = this.#options
+    const id = call.givenId ?? `${parentMessageId}:tc${this.#all.indexOf(call)}`
+    call.toolCallId = id
+    call.args = args
+    call.isRepeat = !calls.start({ id, name: call.name ?? '', parentMessageId, subagentRunId })
+    if (call.isRepeat) report(`tool call '${id}' has the id of an earlier one; it was left out`)
+    else if (args !== '') calls.args(id, args, subagentRunId)
   }
+}
+
+function toArgsText(args: unknown): string {
+  return args === undefined || args === null ? '' : toText(args)
 }

@@ -1,31 +1,34 @@
+import type { EventSink } from '../../bridge/event-sink.js'
+import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/is-record.js'
-import type { GraphEvent } from '../graph-event.js'
-import { resultContent } from './content.js'
-import { isCommand, isTool, messagesIn } from './found-messages.js'
-import { toText } from './json-safe.js'
-import type { Places } from './places.js'
-import type { EventSink } from '../../agents/index.js'
-import { tagged } from './tagged.js'
-import type { StateMessages } from './state-messages.js'
-import type { ToolCalls } from './tool-calls.js'
-
-type EventOf<T extends GraphEvent['type']> = Extract<GraphEvent, { type: T }>
-
-interface ToolRun {
-  readonly name: string
-  readonly toolCallId: string | undefined
-}
+import { parseJson } from '../../core/json.js'
+import type { GraphEventOf } from '../contract.js'
+import type { GraphSpans } from './spans.js'
+import {
+  isCommand,
+  isToolMessage,
+  messagesIn,
+  toResultContent,
+  type StateMessages,
+} from './state-messages.js'
+import type { GraphToolCalls } from './tool-calls.js'
+import type { VisibleState } from './visible-state.js'
 
 export interface ToolRunsOptions {
   readonly sink: EventSink
-  readonly places: Places
-  readonly calls: ToolCalls
+  readonly spans: GraphSpans
+  readonly calls: GraphToolCalls
   readonly messages: StateMessages
-  /** A value as JSON can carry it. */
-  readonly safe: (value: unknown, what: string) => unknown
+  readonly visible: VisibleState
 }
 
-/** Tools at work. Those that a model has called answer its calls; those that code calls are told as CUSTOM events. */
+interface ToolRun {
+  readonly name: string
+  /** Undefined for a tool that code of the graph calls directly. */
+  readonly toolCallId: string | undefined
+}
+
+/** Translates runs of tools. A model's tool call gets a result; a direct call by code is shown as CUSTOM events. */
 export class ToolRuns {
   readonly #options: ToolRunsOptions
   readonly #runs = new Map<string, ToolRun>()
@@ -34,62 +37,66 @@ export class ToolRuns {
     this.#options = options
   }
 
-  start({ runId, parentRunId, name, input, toolCallId }: EventOf<'tool-start'>): void {
-    const { places, calls, messages } = this.#options
-    const { span } = places.enter(runId, parentRunId, toolCallId === undefined ? undefined : { toolCallId })
+  start({ runId, parentRunId, name, input, toolCallId }: GraphEventOf<'tool-start'>): void {
+    const { spans, calls, messages } = this.#options
+    const own = toolCallId === undefined ? undefined : { toolCallId }
+    const { subagentRunId } = spans.enter(runId, parentRunId, own)
     this.#runs.set(runId, { name, toolCallId })
     if (toolCallId === undefined) {
-      this.#tell(runId, { status: 'started', input: parsed(input) })
+      this.#writeDirectCall(runId, { status: 'started', input: readInput(input) })
       return
     }
-    if (!calls.isKnown(toolCallId)) messages.reveal(toolCallId)
-    if (!calls.isKnown(toolCallId))
-      calls.whole({ id: toolCallId, name, parentMessageId: undefined, span }, argsOf(input))
+    if (!calls.has(toolCallId)) messages.writeCaller(toolCallId)
+    if (!calls.has(toolCallId)) calls.write({ id: toolCallId, name, subagentRunId }, toArgsObject(input))
   }
 
-  output({ runId, chunk }: EventOf<'tool-output'>): void {
+  output({ runId, chunk }: GraphEventOf<'tool-output'>): void {
     const { name, toolCallId } = this.#runs.get(runId) ?? { name: undefined, toolCallId: undefined }
-    const { sink, places, safe } = this.#options
+    const { sink, spans, visible } = this.#options
     const value = {
       ...(toolCallId === undefined ? { runId } : { toolCallId }),
       ...(name === undefined ? {} : { name }),
-      chunk: safe(chunk, 'the output of a tool') ?? null,
+      chunk: visible.toSafe(chunk, 'the output of a tool') ?? null,
     }
-    sink.add({ type: 'CUSTOM', name: 'langgraph.tool_output', value, ...tagged(places.of(runId).span) })
+    const tag = spanTag(spans.of(runId).subagentRunId)
+    sink.add({ type: 'CUSTOM', name: 'langgraph.tool_output', value, ...tag })
   }
 
-  end({ runId, output }: EventOf<'tool-end'>): void {
-    const { places, calls, messages, safe } = this.#options
-    const { span } = places.of(runId)
+  end({ runId, output }: GraphEventOf<'tool-end'>): void {
+    const { spans, calls, messages, visible } = this.#options
+    const { subagentRunId } = spans.of(runId)
     const { toolCallId } = this.#runs.get(runId) ?? {}
-    const results = messagesIn(output).filter(isTool)
-    for (const message of results) messages.result(message, span)
-    if (toolCallId === undefined)
-      this.#tell(runId, { status: 'finished', output: safe(output, 'the output of a tool') ?? null })
-    // A Command is no result: it has one in it, or the graph goes on without.
+    const results = messagesIn(output).filter(isToolMessage)
+    for (const message of results) messages.writeResult(message, subagentRunId)
+    if (toolCallId === undefined) {
+      const safe = visible.toSafe(output, 'the output of a tool') ?? null
+      this.#writeDirectCall(runId, { status: 'finished', output: safe })
+    }
+    // A Command is not a result: it contains one, or the graph continues without.
     else if (results.length === 0 && !hasCommand(output))
-      calls.result({ toolCallId, content: resultContent(output, toText), span })
-    this.#forget(runId)
+      calls.result({ toolCallId, content: toResultContent(output), subagentRunId })
+    this.#remove(runId)
   }
 
-  error({ runId, error, isInterrupt }: EventOf<'tool-error'>): void {
-    if (isInterrupt) this.#options.places.noteAsked(runId, error)
-    // What went wrong is for the graph, which may give it to the model as a result. It may hold secrets.
-    else if (this.#runs.get(runId)?.toolCallId === undefined) this.#tell(runId, { status: 'failed' })
-    this.#forget(runId)
+  error({ runId, error, isInterrupt }: GraphEventOf<'tool-error'>): void {
+    if (isInterrupt) this.#options.spans.addInterrupts(runId, error)
+    // The error may contain secrets. The graph decides whether the model gets it as a result.
+    else if (this.#runs.get(runId)?.toolCallId === undefined)
+      this.#writeDirectCall(runId, { status: 'failed' })
+    this.#remove(runId)
   }
 
-  #tell(runId: string, fields: Readonly<Record<string, unknown>>): void {
+  #writeDirectCall(runId: string, fields: Readonly<Record<string, unknown>>): void {
     const run = this.#runs.get(runId)
     if (!run) return
-    const { sink, places } = this.#options
+    const { sink, spans } = this.#options
     const value = { name: run.name, runId, ...fields }
-    sink.add({ type: 'CUSTOM', name: 'langgraph.tool', value, ...tagged(places.of(runId).span) })
+    sink.add({ type: 'CUSTOM', name: 'langgraph.tool', value, ...spanTag(spans.of(runId).subagentRunId) })
   }
 
-  #forget(runId: string): void {
+  #remove(runId: string): void {
     this.#runs.delete(runId)
-    this.#options.places.leave(runId)
+    this.#options.spans.leave(runId)
   }
 }
 
@@ -97,15 +104,14 @@ function hasCommand(output: unknown): boolean {
   return Array.isArray(output) ? output.some(isCommand) : isCommand(output)
 }
 
-function parsed(input: string): unknown {
-  try {
-    return JSON.parse(input)
-  } catch {
-    return input
-  }
+/** The input is JSON, unless a hook has changed it. */
+function readInput(input: string): unknown {
+  const value = parseJson(input)
+  return value === undefined ? input : value
 }
 
-/** Arguments are an object. A tool that takes a text calls it `input`. */
-function argsOf(input: string): string {
-  return isRecord(parsed(input)) ? input : JSON.stringify({ input: parsed(input) })
+/** Arguments are an object. A tool that takes a plain value calls it `input`. */
+function toArgsObject(input: string): string {
+  const value = readInput(input)
+  return isRecord(value) ? input : JSON.stringify({ input: value })
 }

@@ -2,18 +2,17 @@ import { PROTOCOL_VERSION, type TokenUsage } from '@ag-ui/core'
 import { AIMessageChunk, type ToolCallChunk, type UsageMetadata } from '@langchain/core/messages'
 import { sequentialIds } from '../../../src/core/ids.js'
 import { isEqual } from '../../../src/core/is-equal.js'
-import type { GraphEvent } from '../../../src/langgraph/graph-event.js'
+import type { GraphEvent } from '../../../src/langgraph/contract.js'
 import {
-  createTranslator,
-  type Translator,
-  type TranslatorOptions,
-} from '../../../src/langgraph/translate/translator.js'
+  GraphTranslator,
+  type GraphTranslatorOptions,
+} from '../../../src/langgraph/translate/graph-translator.js'
 import { createRunStream, type AgentEvent, type AgUiEvent, type RunEnd } from '../../../src/protocol/index.js'
 import { assertValidStream } from '../../../src/testing/index.js'
 
 export interface Translated {
-  readonly translator: Translator
-  /** What the translator gave, event by event of the graph, and last what it finished with. */
+  readonly translator: GraphTranslator
+  /** The events of each native event. */
   readonly batches: readonly (readonly AgentEvent[])[]
   readonly loose: readonly AgentEvent[]
   /** The stream that clients get. It is valid. */
@@ -25,7 +24,7 @@ export interface Translated {
   readonly problems: readonly string[]
 }
 
-export interface TranslateOptions extends Partial<TranslatorOptions> {
+export interface TranslateOptions extends Partial<GraphTranslatorOptions> {
   readonly end?: RunEnd
 }
 
@@ -38,8 +37,7 @@ export function startTranslation(options: TranslateOptions = {}) {
   let state: unknown = {}
   const { end = { type: 'success' }, ...rest } = options
   const { messages = [] } = options
-  const translator = createTranslator({
-    runId: 'run',
+  const translator = new GraphTranslator({
     parentSubagentRunId: undefined,
     messages,
     isClientTool: () => false,
@@ -72,7 +70,7 @@ export function startTranslation(options: TranslateOptions = {}) {
   return {
     take: (event: GraphEvent) => write(translator.translate(event)),
     end(): Translated {
-      write(translator.finish())
+      translator.finish()
       stream.finish(end)
       assertValidStream(emitted, { input })
       const held = stream.fold.messages as unknown as Record<string, unknown>[]

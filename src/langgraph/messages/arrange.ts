@@ -1,0 +1,74 @@
+import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
+import { toExtrasKwargs } from './extras.js'
+import { toolResultId } from './to-agui.js'
+
+/** The content of the result that stands in for one that never came. */
+export const skippedResult = 'There is no result: the call was not answered.'
+
+/**
+ * Puts every result right behind the message with its call, as providers demand. A call that was never answered, though
+ * the conversation has moved on, gets a result that says so. Results without a call stay where they are.
+ */
+export function arrange(messages: readonly BaseMessage[]): BaseMessage[] {
+  const results = resultsByCall(messages)
+  const placed = new Set<BaseMessage>()
+  return messages.flatMap((message, index) => {
+    if (placed.has(message)) return []
+    const calls = toolCallsIn(message)
+    if (calls.length === 0) return [message]
+    const hasMovedOn = messages.slice(index + 1).some((later) => !ToolMessage.isInstance(later))
+    const own = calls.flatMap((call): BaseMessage[] => {
+      const result = results.get(call.id)
+      if (result) placed.add(result)
+      return result ? [result] : hasMovedOn ? [toSkippedResult(call)] : []
+    })
+    return [message, ...inOriginalOrder(own, messages)]
+  })
+}
+
+export interface CallRef {
+  readonly id: string
+  readonly name: string
+}
+
+/** The calls of the last message that have no result yet. None if anything but results follows it. */
+export function unansweredCalls(messages: readonly BaseMessage[]): CallRef[] {
+  const position = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
+  const caller = messages[position]
+  if (!caller) return []
+  const results = resultsByCall(messages.slice(position))
+  return toolCallsIn(caller).filter(({ id }) => !results.has(id))
+}
+
+/** A synthetic result for a call that nobody has answered. */
+export function toSkippedResult({ id, name }: CallRef): ToolMessage {
+  const message = new ToolMessage({
+    id: toolResultId(id),
+    name,
+    tool_call_id: id,
+    content: skippedResult,
+    status: 'error',
+  })
+  message.additional_kwargs = toExtrasKwargs({ isSynthetic: true })
+  return message
+}
+
+function toolCallsIn(message: BaseMessage): CallRef[] {
+  if (!AIMessage.isInstance(message)) return []
+  return (message.tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]))
+}
+
+function resultsByCall(messages: readonly BaseMessage[]): ReadonlyMap<string, BaseMessage> {
+  return new Map(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, message]] : [])),
+  )
+}
+
+/** Stored results keep their order; synthetic ones come last. */
+function inOriginalOrder(own: readonly BaseMessage[], messages: readonly BaseMessage[]): BaseMessage[] {
+  const position = (message: BaseMessage): number => {
+    const index = messages.indexOf(message)
+    return index === -1 ? messages.length : index
+  }
+  return own.toSorted((a, b) => position(a) - position(b))
+}

@@ -1,0 +1,158 @@
+import type { Message } from '@ag-ui/core'
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type { Control, RunContext } from '../../agents/index.js'
+import { applyNativeHooks } from '../../bridge/native-hooks.js'
+import { isAbortError } from '../../core/abort.js'
+import { MillraceError } from '../../core/errors.js'
+import { isRecord } from '../../core/is-record.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import { markCheckpoint } from '../checkpoints/marks.js'
+import type { GraphEvent, GraphSetup } from '../contract.js'
+import { inputKeys, splitState } from '../input/state-keys.js'
+import { openBreakpoint, openInterrupts } from '../interrupts/open-interrupts.js'
+import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
+import { GraphStream } from '../source/graph-stream.js'
+import { GraphTranslator } from '../translate/graph-translator.js'
+import { runConfig } from './graph-config.js'
+import { failedKey, startRun, waitingControl, type GraphInput } from './start-run.js'
+
+/** Runs a graph once. */
+export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
+  const config = await runConfig(setup, ctx)
+  const start = await startRun(setup, ctx, config)
+  if (start.type === 'end') return start.control
+  if (start.thread && ctx.span.subagentRunId === undefined) yield* threadSnapshots(start.thread, ctx.messages)
+  const translator = createTranslator(setup, ctx, start.thread)
+  const run: GraphRun = { setup, ctx, config, translator }
+  const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
+  const { native: hooks, graceMs, clock, report } = ctx.services
+  const answeredCalls = new Set<string>()
+  let next: GraphInput | undefined = start
+  let isInterrupted = false
+  let hasBegun = false
+  try {
+    while (next) {
+      isInterrupted = false
+      const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
+      // Not a generator of its own: each one on the way costs every token.
+      for await (const event of new GraphStream(setup.graph, { ...options, graceMs, clock, report })) {
+        if (event.type === 'node-start') hasBegun = true
+        if (event.type === 'interrupts') isInterrupted = true
+        const shown = hooks ? await applyNativeHooks(hooks, event, translate) : translate(event)
+        for (const one of shown) yield one
+      }
+      next = isInterrupted ? await nextClientResult(run, answeredCalls) : undefined
+    }
+  } catch (error) {
+    if (hasBegun) ctx.values.set(failedKey(ctx), true)
+    throw toGraphError(error, ctx.signal)
+  } finally {
+    translator.finish()
+    await markLastCheckpoint(run)
+  }
+  return await toControl(run, isInterrupted)
+}
+
+interface GraphRun {
+  readonly setup: GraphSetup
+  readonly ctx: RunContext
+  readonly config: RunnableConfig
+  readonly translator: GraphTranslator
+}
+
+/** Clients append the messages they lack, so a first snapshot drops everything after the first difference. */
+function* threadSnapshots(thread: readonly Message[], known: readonly Message[]): Generator<AgentEvent> {
+  const firstNew = thread.findIndex(({ id }, index) => id !== known[index]?.id)
+  yield { type: 'MESSAGES_SNAPSHOT', messages: thread.slice(0, firstNew) }
+  yield { type: 'MESSAGES_SNAPSHOT', messages: [...thread] }
+}
+
+function createTranslator(
+  { graph, options }: GraphSetup,
+  ctx: RunContext,
+  messages: readonly Message[] = ctx.messages,
+): GraphTranslator {
+  const { privateKeys = [], subgraphs = 'subagents' } = options
+  const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
+  // The client's own part of the state, for which the graph has no keys.
+  const { rest } = splitState(ctx.state, inputKeys(graph))
+  return new GraphTranslator({
+    parentSubagentRunId: ctx.span.subagentRunId,
+    messages,
+    isClientTool: (name) => clientTools.has(name),
+    isPrivate: (key) => privateKeys.includes(key),
+    subgraphs,
+    newId: ctx.services.newId,
+    setState: (state) => ctx.setState({ ...rest, ...(state as object) }),
+    addUsage: ctx.services.addUsage,
+    report: ctx.services.report,
+  })
+}
+
+/**
+ * The input that answers a client tool call whose result is in the thread already. A node with several such calls asks
+ * for one result after the other, though the client sends them together. Each result is given once, even if the graph
+ * asks for it again.
+ */
+async function nextClientResult(
+  { setup, ctx, config }: GraphRun,
+  answeredCalls: Set<string>,
+): Promise<GraphInput | undefined> {
+  const interrupts = (await openInterrupts(setup.graph, config)).filter(
+    (entry) => isClientToolInterrupt(entry) && !answeredCalls.has(entry.interrupt.toolCallId ?? ''),
+  )
+  const answers = clientToolAnswers(interrupts, ctx.messages)
+  const resume = planResume(interrupts, answers)
+  if (resume.type !== 'resume') return undefined
+  for (const { interrupt } of interrupts)
+    if (answers.has(interrupt.id)) answeredCalls.add(interrupt.toolCallId ?? '')
+  return { input: resume.input, config }
+}
+
+async function markLastCheckpoint({ setup, ctx, config, translator }: GraphRun): Promise<void> {
+  try {
+    const withRemoved = ctx.span.subagentRunId !== undefined
+    await markCheckpoint(setup.graph, config, { shown: translator.shownMessages, withRemoved })
+  } catch (error) {
+    ctx.services.report(
+      `The checkpointer could not save which messages clients have; messages added elsewhere may get lost. ${String(error)}`,
+    )
+  }
+}
+
+async function toControl(
+  { setup, ctx, config, translator }: GraphRun,
+  isInterrupted: boolean,
+): Promise<Control> {
+  const open = isInterrupted ? await openInterrupts(setup.graph, config) : []
+  const interrupts = isInterrupted && open.length === 0 ? await openBreakpoint(setup.graph, config) : open
+  return waitingControl(ctx, {
+    interrupts: interrupts.map((entry) => withSpan(entry, translator)),
+    pending: translator.pendingCallIds,
+  })
+}
+
+/** Adds the span of the subagent that raised the interrupt. */
+function withSpan(entry: ResumableInterrupt, translator: GraphTranslator): ResumableInterrupt {
+  const graphId = entry.kind === 'breakpoint' ? undefined : entry.graphId
+  const subagentRunId = graphId === undefined ? undefined : translator.interruptOrigin(graphId)?.subagentRunId
+  if (subagentRunId === undefined) return entry
+  return { ...entry, interrupt: { ...entry.interrupt, subagentRunId } }
+}
+
+/** Gives an error of LangGraph a code if its meaning is known. */
+function toGraphError(error: unknown, signal: AbortSignal): unknown {
+  if (MillraceError.isInstance(error) || isAbortError(error, signal)) return error
+  const code = isRecord(error) ? error.lc_error_code : undefined
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === 'GRAPH_RECURSION_LIMIT') {
+    const text = 'The graph has taken more steps than `recursionLimit` allows.'
+    return new MillraceError('MAX_ITERATIONS', text, { cause: error })
+  }
+  if (message.includes('No checkpointer set')) {
+    const text = 'The graph raises an interrupt, which needs a checkpointer: compile it with one.'
+    return new MillraceError('INVALID_AGENT', text, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,121 @@
+import type { Message } from '@ag-ui/core'
+import type { RunnableConfig } from '@langchain/core/runnables'
+import { Command } from '@langchain/langgraph'
+import {
+  interruptedBy,
+  type Answer,
+  type Control,
+  type InterruptFrame,
+  type RunContext,
+} from '../../agents/index.js'
+import { savedState } from '../checkpoints/checkpoints.js'
+import type { GraphSetup } from '../contract.js'
+import { prepareInput } from '../input/prepare-input.js'
+import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
+import { openInterrupts } from '../interrupts/open-interrupts.js'
+import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
+import { extrasInput } from '../tools/client-extras.js'
+
+/** What to stream through the graph. */
+export interface GraphInput {
+  readonly input: unknown
+  readonly config: RunnableConfig
+}
+
+/** How a run starts: the graph gets an input, or the run ends at once. */
+export type RunStart =
+  | (GraphInput & {
+      readonly type: 'run'
+      /** The whole thread, if others have added messages to the checkpoint meanwhile. */
+      readonly thread?: readonly Message[]
+    })
+  | { readonly type: 'end'; readonly control: Control }
+
+/** The frame of an interrupted run. The graph's own position is in its checkpoint. */
+interface GraphFrame extends InterruptFrame {
+  readonly interrupts: readonly ResumableInterrupt[]
+}
+
+/** Decides how a run starts: with answers, with what is new in the thread, or not at all. */
+export async function startRun(
+  setup: GraphSetup,
+  ctx: RunContext,
+  config: RunnableConfig,
+): Promise<RunStart> {
+  const { graph } = setup
+  const frame = ctx.resume.takeFrame() as GraphFrame | undefined
+  if (ctx.values.delete(failedKey(ctx))) {
+    const saved = await savedState(graph, config)
+    if (saved && saved.next.length > 0) return { type: 'run', input: null, config }
+  }
+  const open = await openInterrupts(graph, config)
+  const interrupts =
+    open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
+  const answers = new Map<string, Answer>([
+    ...Object.entries(frame?.answers ?? {}),
+    ...ctx.resume.answers,
+    ...clientToolAnswers(interrupts, ctx.messages),
+  ])
+  const isResuming = interrupts.some(
+    (entry) => answers.has(entry.interrupt.id) || !isClientToolInterrupt(entry),
+  )
+  if (!isResuming) return await startWithNews(setup, ctx, config)
+  const saved = await savedState(graph, config)
+  const resume = planResume(interrupts, answers, changedState(setup, ctx, saved?.values))
+  if (resume.type === 'resume') return { type: 'run', input: resume.input, config }
+  if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
+  return { type: 'end', control: waitingControl(ctx, { interrupts, answers: Object.fromEntries(answers) }) }
+}
+
+/** The key in `ctx.values` under which a failed attempt is noted: the next one resumes from the checkpoint. */
+export function failedKey({ runId, span }: RunContext): string {
+  return `langgraph failed ${runId} ${span.address}`
+}
+
+async function startWithNews(setup: GraphSetup, ctx: RunContext, config: RunnableConfig): Promise<RunStart> {
+  const { graph } = setup
+  const { tools, context } = ctx.client
+  const clientTools = new Set(tools.map(({ name }) => name))
+  const prepared = await prepareInput(graph, config, {
+    messages: ctx.messages,
+    hasOthers: ctx.span.subagentRunId !== undefined,
+    isClientTool: (name) => clientTools.has(name),
+  })
+  if (prepared.type === 'wait')
+    return { type: 'end', control: { type: 'done', pendingToolCallIds: prepared.toolCallIds } }
+  const { messages, values, thread } = prepared
+  const update = { ...changedState(setup, ctx, values), ...extrasInput(graph, { tools, context }) }
+  const input = messages ? { messages, ...update } : resumeWith(update)
+  return { type: 'run', input, config: { ...config, ...prepared.config }, ...(thread && { thread }) }
+}
+
+function changedState({ graph }: GraphSetup, ctx: RunContext, values: unknown): Record<string, unknown> {
+  return stateUpdate(graph, splitState(ctx.state, inputKeys(graph)).known, values)
+}
+
+/** Resumes the graph where it has stopped: a plain input would restart it. */
+function resumeWith(update: Record<string, unknown>): Command | null {
+  return Object.keys(update).length === 0 ? null : new Command({ update })
+}
+
+export interface WaitingRun {
+  readonly interrupts: readonly ResumableInterrupt[]
+  readonly answers?: Readonly<Record<string, Answer>>
+  /** Pending client tool calls. */
+  readonly pending?: readonly string[]
+}
+
+/** The control of a run that waits for people, for the client, or for nobody. */
+export function waitingControl(
+  ctx: RunContext,
+  { interrupts, answers = {}, pending = [] }: WaitingRun,
+): Control {
+  const forPeople = interrupts.filter((entry) => !isClientToolInterrupt(entry))
+  if (forPeople.length > 0) return interruptedBy(ctx.span.address, { interrupts: forPeople, answers })
+  const calls = interrupts.flatMap((entry) =>
+    entry.kind === 'value' && entry.clientCallId !== undefined ? [entry.clientCallId] : [],
+  )
+  const pendingToolCallIds = [...new Set([...pending, ...calls])]
+  return { type: 'done', ...(pendingToolCallIds.length === 0 ? {} : { pendingToolCallIds }) }
+}

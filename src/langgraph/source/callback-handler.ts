@@ -1,0 +1,228 @@
+import { BaseCallbackHandler } from '@langchain/core/callbacks/base'
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import type { ChatGenerationChunk, Generation, GenerationChunk, LLMResult } from '@langchain/core/outputs'
+import { isGraphInterrupt, isParentCommand } from '@langchain/langgraph'
+import { isRecord } from '../../core/is-record.js'
+import { ifString, parseJson } from '../../core/json.js'
+import type { GraphEvent } from '../contract.js'
+import { emitTarget, type EmitTarget } from './current-run.js'
+import {
+  defaultGraphName,
+  isGraphChain,
+  isHiddenChain,
+  isNodeChain,
+  OpenRuns,
+  type ChainStart,
+  type NativeRunKind,
+} from './langchain-runs.js'
+
+export interface CallbackHandlerOptions {
+  /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
+  readonly put: (event: GraphEvent) => Promise<unknown> | undefined
+  readonly report: (problem: string) => void
+}
+
+/** A promise if LangChain should wait before it goes on. */
+type Wait = Promise<unknown> | undefined
+type ArgsOf<Name extends keyof BaseCallbackHandler> = Parameters<
+  Extract<BaseCallbackHandler[Name], (...args: never[]) => unknown>
+>
+
+/**
+ * Turns the callbacks of LangChain into native events. It changes nothing but that models stream. LangChain awaits it:
+ * a provider reads on when the queue has space again. Never throws.
+ */
+export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTarget {
+  readonly name = 'millrace'
+  readonly [emitTarget] = true
+  readonly lc_prefer_streaming = true
+  override awaitHandlers = true
+  readonly #put: CallbackHandlerOptions['put']
+  readonly #report: CallbackHandlerOptions['report']
+  readonly #runs = new OpenRuns()
+  #rootId: string | undefined
+  #hasRootEnded = false
+  #onRootEnd: (() => void) | undefined
+
+  constructor({ put, report }: CallbackHandlerOptions) {
+    super()
+    this.#put = put
+    this.#report = report
+  }
+
+  override copy(): this {
+    return this
+  }
+
+  /** Resolves when the root graph has stopped. The stream of an aborted graph ends earlier. */
+  waitForRoot(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#rootId === undefined || this.#hasRootEnded) resolve()
+      else this.#onRootEnd = resolve
+    })
+  }
+
+  override handleChainStart(...args: ArgsOf<'handleChainStart'>): Wait {
+    const [serialized, input, runId, parentRunId, tags = [], metadata = {}, , name] = args
+    return this.#emit(() => this.#chainStart({ serialized, input, runId, parentRunId, tags, metadata, name }))
+  }
+
+  override handleChainEnd(output: unknown, runId: string): Wait {
+    return this.#emit(() => this.#chainEnd(runId, output))
+  }
+
+  override handleChainError(error: unknown, runId: string): Wait {
+    // A Command for the parent graph is thrown too.
+    if (isParentCommand(error)) return this.#emit(() => this.#chainEnd(runId, error.command))
+    return this.#runError(runId, error)
+  }
+
+  override handleChatModelStart(...args: ArgsOf<'handleChatModelStart'>): Wait {
+    const [, , runId, parentRunId, , tags = [], metadata = {}] = args
+    return this.#emit(() => ({
+      type: 'model-start',
+      runId,
+      parentRunId: this.#runs.add(runId, parentRunId, { kind: 'model' }),
+      provider: ifString(metadata.ls_provider),
+      model: ifString(metadata.ls_model_name),
+      isHidden: tags.includes('nostream') || tags.includes('langsmith:nostream'),
+    }))
+  }
+
+  override handleLLMStart(...[llm, , ...rest]: ArgsOf<'handleLLMStart'>): Wait {
+    return this.handleChatModelStart(llm, [], ...rest)
+  }
+
+  // Called for every chunk: nothing here can fail, and it costs next to nothing.
+  override handleLLMNewToken(...[token, , runId, , , fields]: ArgsOf<'handleLLMNewToken'>): Wait {
+    return this.#put({ type: 'model-chunk', runId, message: messageChunk(token, fields?.chunk) })
+  }
+
+  override handleLLMEnd(output: LLMResult, runId: string): Wait {
+    return this.#emit(() => {
+      this.#runs.remove(runId)
+      return { type: 'model-end', runId, message: finalMessage(output) }
+    })
+  }
+
+  override handleLLMError(error: unknown, runId: string): Wait {
+    return this.#runError(runId, error)
+  }
+
+  override handleToolStart(...args: ArgsOf<'handleToolStart'>): Wait {
+    const [serialized, input, runId, parentRunId, , , name, toolCallId] = args
+    return this.#emit(() => ({
+      type: 'tool-start',
+      runId,
+      parentRunId: this.#runs.add(runId, parentRunId, { kind: 'tool' }),
+      name: name ?? toolClassName(serialized),
+      // LangChain passes objects as JSON, but strings as they are.
+      input: parseJson(input) === undefined ? JSON.stringify(input) : input,
+      toolCallId,
+    }))
+  }
+
+  override handleToolEvent(chunk: unknown, runId: string): Wait {
+    return this.#put({ type: 'tool-output', runId, chunk })
+  }
+
+  override handleToolEnd(output: unknown, runId: string): Wait {
+    return this.#emit(() => {
+      this.#runs.remove(runId)
+      return { type: 'tool-end', runId, output }
+    })
+  }
+
+  override handleToolError(error: unknown, runId: string): Wait {
+    return isParentCommand(error) ? this.handleToolEnd(error.command, runId) : this.#runError(runId, error)
+  }
+
+  override handleCustomEvent(name: string, value: unknown, runId: string | undefined): Wait {
+    return this.#put({ type: 'custom', name, value, runId: this.#runs.visible(runId) })
+  }
+
+  #chainStart(start: ChainStart): GraphEvent | undefined {
+    const { runId, parentRunId, input, name = defaultGraphName } = start
+    if (isGraphChain(start)) return this.#graphStart(start)
+    if (isHiddenChain(start) || !isNodeChain(start)) {
+      this.#runs.skip(runId, parentRunId)
+      return undefined
+    }
+    const around = this.#runs.add(runId, parentRunId, { kind: 'node', input, name })
+    return { type: 'node-start', runId, parentRunId: around, node: name }
+  }
+
+  #graphStart(start: ChainStart): GraphEvent | undefined {
+    const { runId, parentRunId, input, name = defaultGraphName } = start
+    if (this.#rootId === undefined) {
+      this.#rootId = runId
+      return undefined
+    }
+    const node = this.#runs.get(parentRunId)
+    // Only its input tells a graph that is the node from one that the node's code calls: it is the node's own.
+    const isNode = isNodeChain(start) || (node?.kind === 'node' && node.input === input)
+    const around = this.#runs.add(runId, parentRunId, { kind: 'graph' })
+    const shownName = isNode && name === defaultGraphName ? (node?.name ?? name) : name
+    return { type: 'graph-start', runId, parentRunId: around, name: shownName, isNode }
+  }
+
+  #chainEnd(runId: string, output: unknown): GraphEvent | undefined {
+    const kind = this.#endRun(runId)
+    if (kind === 'graph') return { type: 'graph-end', runId }
+    return kind === undefined ? undefined : { type: 'node-end', runId, output }
+  }
+
+  #runError(runId: string, error: unknown): Wait {
+    return this.#emit(() => {
+      const kind = this.#endRun(runId)
+      return kind && { type: errorTypes[kind], runId, error, isInterrupt: isGraphInterrupt(error) }
+    })
+  }
+
+  #endRun(runId: string): NativeRunKind | undefined {
+    if (runId === this.#rootId) {
+      this.#hasRootEnded = true
+      this.#onRootEnd?.()
+    }
+    return this.#runs.remove(runId)
+  }
+
+  /** Reports errors, because LangChain would only write them to the console. */
+  #emit(read: () => GraphEvent | undefined): Wait {
+    try {
+      const event = read()
+      return event && this.#put(event)
+    } catch (error) {
+      this.#report(`An event of LangGraph could not be read: ${String(error)}`)
+      return undefined
+    }
+  }
+}
+
+const errorTypes = {
+  node: 'node-error',
+  graph: 'graph-error',
+  model: 'model-error',
+  tool: 'tool-error',
+} as const satisfies Record<NativeRunKind, GraphEvent['type']>
+
+/** Text-only models, and some that are not LangChain's own, send no message with a token. */
+function messageChunk(
+  token: string,
+  chunk: GenerationChunk | ChatGenerationChunk | undefined,
+): AIMessageChunk {
+  if (chunk && 'message' in chunk) return chunk.message as AIMessageChunk
+  return new AIMessageChunk(token)
+}
+
+function finalMessage({ generations }: LLMResult): BaseMessage | undefined {
+  const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]
+  if (!generation) return undefined
+  return generation.message ?? new AIMessage(generation.text)
+}
+
+/** The name of a tool that is a class of its own. */
+function toolClassName(serialized: unknown): string {
+  const { name, id } = isRecord(serialized) ? serialized : {}
+  return ifString(name) ?? ifString(Array.isArray(id) ? id.at(-1) : undefined) ?? 'tool'
+}

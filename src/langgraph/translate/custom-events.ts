@@ -1,0 +1,90 @@
+import type { EventSink } from '../../bridge/event-sink.js'
+import { spanTag } from '../../bridge/spans.js'
+import { isRecord } from '../../core/is-record.js'
+import type { GraphTranslatorOptions } from './graph-translator.js'
+import type { StateMessages } from './state-messages.js'
+import type { GraphToolCalls } from './tool-calls.js'
+import { toText, type VisibleState } from './visible-state.js'
+
+export interface CustomEventsOptions extends Pick<GraphTranslatorOptions, 'newId' | 'report'> {
+  readonly sink: EventSink
+  readonly calls: GraphToolCalls
+  readonly messages: StateMessages
+  readonly visible: VisibleState
+  /** Shows clients a change of the state: the keys of `patch` replace those they have. */
+  readonly patchState: (patch: Readonly<Record<string, unknown>>) => void
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Translates the application's own events. Reserved names write a message, a tool call or state, as in other AG-UI
+ * adapters for LangGraph; all others become CUSTOM events.
+ */
+export class CustomEvents {
+  readonly #options: CustomEventsOptions
+
+  constructor(options: CustomEventsOptions) {
+    this.#options = options
+  }
+
+  write(name: string, value: unknown, subagentRunId: string | undefined): void {
+    const { sink, visible, report } = this.#options
+    if (reservedNames.has(name)) {
+      const isWritten = isRecord(value) && this.#writeReserved(name, value, subagentRunId)
+      if (!isWritten) report(`'${name}' was emitted without what it needs; it was left out`)
+      return
+    }
+    const safe = visible.toSafe(value, `the value of '${name}'`) ?? null
+    sink.add({ type: 'CUSTOM', name, value: safe, ...spanTag(subagentRunId) })
+  }
+
+  /** Returns false if a required field is missing. */
+  #writeReserved(name: string, fields: Fields, subagentRunId: string | undefined): boolean {
+    switch (name) {
+      case 'manually_emit_message':
+        return this.#writeMessage(fields, subagentRunId)
+      case 'manually_emit_tool_call':
+        return this.#writeToolCall(fields, subagentRunId)
+      default:
+        this.#options.patchState(fields)
+        return true
+    }
+  }
+
+  #writeMessage(fields: Fields, subagentRunId: string | undefined): boolean {
+    const { message, role } = fields
+    if (typeof message !== 'string') return false
+    const { sink, messages, newId } = this.#options
+    const messageId = readId(fields.message_id) ?? newId('message')
+    messages.addShown(messageId)
+    const tag = spanTag(subagentRunId)
+    sink.add({
+      type: 'TEXT_MESSAGE_CHUNK',
+      messageId,
+      role: roles.find((known) => known === role) ?? 'assistant',
+      ...(message === '' ? {} : { delta: message }),
+      ...tag,
+    })
+    sink.add({ type: 'TEXT_MESSAGE_END', messageId, ...tag })
+    return true
+  }
+
+  #writeToolCall(fields: Fields, subagentRunId: string | undefined): boolean {
+    const { name, args = {}, result } = fields
+    if (typeof name !== 'string') return false
+    const { calls, newId } = this.#options
+    const id = readId(fields.id) ?? newId('call')
+    calls.write({ id, name, subagentRunId }, toText(args))
+    if (result !== undefined) calls.result({ toolCallId: id, content: toText(result), subagentRunId })
+    return true
+  }
+}
+
+const reservedNames = new Set(['manually_emit_message', 'manually_emit_tool_call', 'manually_emit_state'])
+
+const roles = ['assistant', 'developer', 'system', 'user'] as const
+
+function readId(id: unknown): string | undefined {
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
