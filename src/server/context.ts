@@ -6,12 +6,11 @@ import { createMemoryStore } from '../threads/memory/store.js'
 import type { Store } from '../threads/contract.js'
 import { defaultLimits, type Limits, type Logger, type ServerOptions, type ThreadRules } from './contract.js'
 import type { Hooks } from './hooks/hooks.js'
-import { createFlusher, type Flusher } from './live/log-flusher.js'
+import { createLogFlusher, type LogFlusher } from './live/log-flusher.js'
 import { createRegistry, type Registry } from './live/registry.js'
-import { createOpenings, type Openings } from './live/starting-runs.js'
 import { createDefaultLogger } from './observe/default-logger.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
-import { createRecoveries, type Recoveries } from './recovery/recoveries.js'
+import { createRecoveries, type Recoveries } from './recovery/recover-thread.js'
 import { createHousekeeping, type Housekeeping } from './retention/housekeeping.js'
 import { createStateRules, type StateRulesHandle } from './state/state-rules.js'
 import { Heartbeats } from './stream/heartbeat.js'
@@ -30,10 +29,8 @@ export interface ServerContext {
   /** The name under which this server leases threads. */
   readonly owner: string
   readonly registry: Registry
-  /** Requests that may still become runs. */
-  readonly openings: Openings
   readonly recoveries: Recoveries
-  readonly flusher: Flusher
+  readonly flusher: LogFlusher
   readonly housekeeping: Housekeeping
   readonly heartbeats: Heartbeats
   readonly metrics: Metrics
@@ -66,9 +63,8 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     history: options.history ?? 'server',
     owner,
     registry: createRegistry(limits),
-    openings: createOpenings(),
     recoveries: createRecoveries(),
-    flusher: createFlusher(clock, (error) => {
+    flusher: createLogFlusher(clock, (error) => {
       metrics.storeFailed()
       log.error({ err: error }, 'the log of a run could not be written; it is tried again')
     }),

@@ -2,8 +2,8 @@ import { delay } from '../core/abort.js'
 import { createApp } from './app.js'
 import { createServerContext, type ServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
-import { settledThread } from './recovery/recover-thread.js'
-import { serverClosing } from './run/server-closing.js'
+import { loadThread } from './recovery/recover-thread.js'
+import { serverClosing } from './run/lease.js'
 
 /** How long runs may go on after `close`, in milliseconds. */
 export const defaultGraceMs = 10_000
@@ -31,17 +31,17 @@ export function createServer(options: ServerOptions): Server {
       await Promise.race([closed, graceOver])
       timer.abort()
       const reason = serverClosing()
-      server.openings.stop(reason)
+      server.registry.starting.stopAll(reason)
       for (const run of server.registry.all()) run.stop(reason)
       await closed
     },
   }
 }
 
-async function closeWhenIdle({ openings, registry, housekeeping, store }: ServerContext): Promise<void> {
+async function closeWhenIdle({ registry, housekeeping, store }: ServerContext): Promise<void> {
   // A request that came before may still become a run.
-  while (openings.size > 0 || registry.size > 0)
-    await Promise.allSettled([...openings.all(), ...registry.all().map(({ done }) => done)])
+  while (registry.starting.size > 0 || registry.size > 0)
+    await Promise.allSettled([...registry.starting.all(), ...registry.all().map(({ done }) => done)])
   await housekeeping.close()
   await store.close()
 }
@@ -51,5 +51,5 @@ async function recoverLostRuns(server: ServerContext): Promise<void> {
   const { store, log } = server
   const report = (error: unknown): void => log.error({ err: error }, 'a lost run could not be ended')
   const keys = await store.threads.unfinished().catch(report)
-  for (const key of keys ?? []) await settledThread(server, key).catch(report)
+  for (const key of keys ?? []) await loadThread(server, key).catch(report)
 }

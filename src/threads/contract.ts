@@ -138,8 +138,8 @@ export interface RunStart extends MessageChange {
   readonly clientTools: readonly string[]
   /** Whether it was started with answers to the open interrupts. */
   readonly isAnswering?: boolean
-  /** How many events after the first only brought its client up to date. */
-  readonly opening?: number
+  /** How many events after the first were catch-up: snapshots for the client of the request. */
+  readonly catchUp?: number
 }
 
 /** A new end of the messages: the first `keep` stay as they are, `append` follows. */

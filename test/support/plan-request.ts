@@ -1,18 +1,18 @@
 import type { Interrupt, Message, ResumeEntry } from '@ag-ui/core'
 import type { RunInput } from '../../src/protocol/index.js'
 import { createStateRules } from '../../src/server/state/state-rules.js'
-import type { TurnRequest } from '../../src/server/plan/plan-run.js'
+import type { PlanRequest } from '../../src/server/plan/plan-run.js'
 import type { RunStatus, Thread } from '../../src/threads/contract.js'
 import { talk } from './talk.js'
 
-export interface TurnFacts {
+export interface PlanFacts {
   /** What is stored, in short. Undefined: there is no thread. */
   readonly stored?: string | readonly Message[] | undefined
   readonly client: string | readonly Message[]
   /** Calls that wait for results. */
   readonly pending?: readonly string[]
   readonly interrupts?: readonly Interrupt[]
-  /** Questions that are answered. */
+  /** Interrupts that are answered. */
   readonly resume?: readonly string[]
   readonly checkpoint?: unknown
   readonly status?: RunStatus
@@ -22,7 +22,7 @@ export interface TurnFacts {
   /** What clients last saw of the state, when it was changed since. */
   readonly shown?: unknown
   readonly isLegacy?: boolean
-  readonly arrivedAt?: number
+  readonly messagesOnArrival?: number
   /** The latest run is `run-1`. Default: `run-2`. */
   readonly runId?: string
 }
@@ -30,7 +30,7 @@ export interface TurnFacts {
 const key = { app: 'app', user: 'user', agent: 'agent', thread: 'thread' }
 
 /** A request to plan, as far as a test has something to say about it. */
-export function turnRequest(facts: TurnFacts): TurnRequest {
+export function planRequest(facts: PlanFacts): PlanRequest {
   const { client, history = 'server', runId = 'run-2', clientState = facts.state ?? {} } = facts
   const input: RunInput = {
     threadId: 'thread',
@@ -41,12 +41,12 @@ export function turnRequest(facts: TurnFacts): TurnRequest {
     context: [],
     resume: (facts.resume ?? []).map((interruptId): ResumeEntry => ({ interruptId, status: 'resolved' })),
   }
-  const { isLegacy = false, arrivedAt } = facts
+  const { isLegacy = false, messagesOnArrival } = facts
   const rules = createStateRules({ private: ['secret'] })
-  return { thread: threadOf(facts), input, history, rules, isLegacy, arrivedAt }
+  return { thread: threadOf(facts), input, history, rules, isLegacy, messagesOnArrival }
 }
 
-function threadOf(facts: TurnFacts): Thread | undefined {
+function threadOf(facts: PlanFacts): Thread | undefined {
   const { stored, status = 'completed', state = {}, pending = [], interrupts = [], checkpoint } = facts
   if (stored === undefined) return undefined
   return {

@@ -2,11 +2,10 @@ import { manualClock, type ManualClock } from '../../src/core/clock.js'
 import { sequentialIds } from '../../src/core/ids.js'
 import type { ServerContext } from '../../src/server/context.js'
 import { defaultLimits, type Logger } from '../../src/server/contract.js'
-import { createFlusher } from '../../src/server/live/log-flusher.js'
+import { createLogFlusher } from '../../src/server/live/log-flusher.js'
 import { createRegistry } from '../../src/server/live/registry.js'
-import { createOpenings } from '../../src/server/live/starting-runs.js'
 import { createMetrics } from '../../src/server/observe/metrics.js'
-import { createRecoveries } from '../../src/server/recovery/recoveries.js'
+import { createRecoveries } from '../../src/server/recovery/recover-thread.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
 import { createStateRules } from '../../src/server/state/state-rules.js'
 import { Heartbeats } from '../../src/server/stream/heartbeat.js'
@@ -34,9 +33,8 @@ export function createServerContext(
     ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', owner },
     registry: createRegistry(limits),
-    openings: createOpenings(),
     recoveries: createRecoveries(),
-    flusher: createFlusher(clock, () => undefined),
+    flusher: createLogFlusher(clock, () => undefined),
     housekeeping: createHousekeeping({
       ...{ agents: new Map(), store, rules: {}, owner, leaseMs: limits.leaseMs, clock, log },
     }),

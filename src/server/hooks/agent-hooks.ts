@@ -4,60 +4,108 @@ import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/is-record.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { ServerContext } from '../context.js'
+import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { Replaced, RunInfo } from './hooks.js'
-import { callHook, guarded, isPromise, type HookContext } from './call-hook.js'
-import { hookedEvents, type EventHook } from './event-hooks.js'
 
-export interface HookedAgentOptions {
-  readonly server: HookContext & Pick<ServerContext, 'hooks'>
+/** A server whose hooks are called for one run. */
+export interface HookedRun {
+  readonly server: HookContext
   readonly info: RunInfo
 }
 
-/** The agent with the hook on its time. The agent itself without one. */
-export function hookedAgent(agent: Agent, options: HookedAgentOptions): Agent {
-  if (!options.server.hooks.runtimeTimeout) return agent
-  return { ...agent, run: (ctx) => inTime(agent, ctx, options) }
-}
-
-/** The hooks on what an agent says, before the run makes a strict stream of it. Undefined without any. */
-export function eventEdit(agent: Agent, options: HookedAgentOptions): EventEdit | undefined {
-  const hooks = eventHooks(agent, options)
-  return hooks.length > 0 ? hookedEvents(hooks) : undefined
-}
-
 /**
- * The hooks on the events of a runtime that has events of its own. Undefined when there are none, or when the events of
- * the agent are AG-UI events: then they are called with these.
+ * `runtimeEvent` and `translate` on the native events of a runtime. Its bridge calls them. Undefined without such hooks,
+ * and for agents whose events are AG-UI events: `agentEventHooks` has the hooks then.
  */
-export function nativeHooks(agent: Agent, { server, info }: HookedAgentOptions): NativeHooks | undefined {
-  const { hooks } = server
-  if (agent.hasNativeEvents !== true || (!hooks.runtimeEvent && !hooks.translate)) return undefined
+export function nativeEventHooks(agent: Agent, { server, info }: HookedRun): NativeHooks | undefined {
+  const { runtimeEvent, translate } = server.hooks
+  if (agent.hasNativeEvents !== true || (!runtimeEvent && !translate)) return undefined
   return {
-    ...(hooks.runtimeEvent && {
+    ...(runtimeEvent && {
       change: (event) =>
-        callHook(server, 'runtimeEvent', async () => listOf(await hooks.runtimeEvent?.(event, info))),
+        callHook(server, 'runtimeEvent', async () => toNativeHooks(await runtimeEvent(event, info))),
     }),
-    ...(hooks.translate && {
-      translate: (event) =>
-        callHook(server, 'translate', async () => eventsIn(await hooks.translate?.(event, info))),
+    ...(translate && {
+      translate: (event) => callHook(server, 'translate', async () => toEvents(await translate(event, info))),
     }),
   }
 }
 
-/** Whatever the events of the runtime are, each is an object. */
-function listOf(given: unknown): readonly unknown[] {
-  if (given === undefined) return []
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.every((one) => typeof one === 'object' && one !== null)) return list
+/** Native events can be anything, but each is an object. */
+function toNativeHooks(result: unknown): readonly unknown[] {
+  if (result === undefined) return []
+  const events: readonly unknown[] = Array.isArray(result) ? result : [result]
+  if (events.every((event) => typeof event === 'object' && event !== null)) return events
   throw new TypeError('Give an event, a list of events, or undefined.')
 }
 
-/** A list of events as one of its own. Throws when it is none. */
-function eventsIn(given: Iterable<unknown> | null | undefined): readonly AgentEvent[] | undefined {
-  if (given === undefined || given === null) return undefined
-  const list = [...given]
-  if (list.every(isEvent)) return list
+/** `runtimeEvent`, `translate` and `event` on the events of an agent, before the run stream. Undefined without any. */
+export function agentEventHooks(agent: Agent, { server, info }: HookedRun): EventEdit | undefined {
+  const { event: eventHook } = server.hooks
+  const { runtimeEvent, translate } = agent.hasNativeEvents === true ? {} : server.hooks
+  const hooks: EventHook[] = []
+  const add = (name: 'runtimeEvent' | 'translate' | 'event', hook: EventHook): void => {
+    hooks.push(
+      guardHook(server, name, (event) => {
+        const result = hook(event)
+        return isPromise(result) ? result.then(checkReplaced) : checkReplaced(result)
+      }),
+    )
+  }
+  if (runtimeEvent) add('runtimeEvent', (event) => runtimeEvent(event, info) as ReturnType<EventHook>)
+  if (translate)
+    add('translate', (event) => {
+      const result = translate(event, info)
+      return isPromise(result) ? result.then((events) => events ?? event) : (result ?? event)
+    })
+  if (eventHook) add('event', (event) => eventHook(event, info))
+  return hooks.length > 0 ? chainEventHooks(hooks) : undefined
+}
+
+/** Returns what replaces an event. */
+export type EventHook = (event: AgentEvent) => Replaced<AgentEvent> | Promise<Replaced<AgentEvent>>
+
+/** Calls each hook with every event of the hook before it. Synchronous as long as each returns one event. */
+export function chainEventHooks(hooks: readonly EventHook[]): EventEdit {
+  return (event) => {
+    let current = event
+    let next = 0
+    for (const hook of hooks) {
+      const result = hook(current)
+      next++
+      if (!isOneEvent(result)) return chainRest(result, hooks.slice(next))
+      current = result
+    }
+    return current
+  }
+}
+
+/** One after the other: no hook gets an event before those in front of it are on their way. */
+async function* chainRest(
+  result: ReturnType<EventHook>,
+  [hook, ...rest]: readonly EventHook[],
+): AsyncGenerator<AgentEvent, void> {
+  const replaced = await result
+  const events = replaced === undefined ? [] : 'type' in replaced ? [replaced] : replaced
+  for (const event of events) {
+    if (hook) yield* chainRest(hook(event), rest)
+    else yield event
+  }
+}
+
+function isOneEvent(result: ReturnType<EventHook>): result is AgentEvent {
+  return result !== undefined && !isPromise(result) && 'type' in result
+}
+
+/** Throws unless it is an event or a list of events. Copies the list. */
+function checkReplaced(result: Replaced<AgentEvent>): Replaced<AgentEvent> {
+  return result === undefined || 'type' in result ? result : toEvents(result)
+}
+
+function toEvents(result: Iterable<unknown> | null | undefined): readonly AgentEvent[] | undefined {
+  if (result === undefined || result === null) return undefined
+  const events = [...result]
+  if (events.every(isEvent)) return events
   throw new TypeError('Give a list of events, or undefined.')
 }
 
@@ -65,47 +113,23 @@ function isEvent(value: unknown): value is AgentEvent {
   return isRecord(value) && 'type' in value
 }
 
-/** The hooks on the events of an agent, in the order in which they are called. */
-function eventHooks(agent: Agent, { server, info }: HookedAgentOptions): readonly EventHook[] {
-  const { event } = server.hooks
-  // Those of a runtime with events of its own are called by the agent.
-  const { runtimeEvent, translate } = agent.hasNativeEvents === true ? {} : server.hooks
-  const hooks: EventHook[] = []
-  const add = (name: 'runtimeEvent' | 'translate' | 'event', hook: EventHook): void => {
-    hooks.push(
-      guarded(server, name, (one) => {
-        const given = hook(one)
-        return isPromise(given) ? given.then(checked) : checked(given)
-      }),
-    )
-  }
-  // What they give is checked: it has a type, or is a list.
-  if (runtimeEvent) add('runtimeEvent', (one) => runtimeEvent(one, info) as ReturnType<EventHook>)
-  if (translate)
-    add('translate', (one) => {
-      const given = translate(one, info)
-      return isPromise(given) ? given.then((events) => events ?? one) : (given ?? one)
-    })
-  if (event) add('event', (one) => event(one, info))
-  return hooks
+/** The agent with `runtimeTimeout`. The agent itself without that hook. */
+export function withTimeoutHook(agent: Agent, run: HookedRun): Agent {
+  if (!run.server.hooks.runtimeTimeout) return agent
+  return { ...agent, run: (ctx) => runUntilTimeout(agent, ctx, run) }
 }
 
-/** The same, a list as one of its own. Throws when it is neither an event nor a list of events. */
-function checked(given: Replaced<AgentEvent>): Replaced<AgentEvent> {
-  return given === undefined || 'type' in given ? given : eventsIn(given)
-}
-
-/** Stops the agent when its time is over, and lets the hook say what is sent in its place. */
-async function* inTime(
+/** Stops the agent when its time is over and yields the events of the hook. */
+async function* runUntilTimeout(
   agent: Agent,
   ctx: RunContext,
-  { server, info }: HookedAgentOptions,
+  { server, info }: HookedRun,
 ): AsyncGenerator<AgentEvent, Control> {
   const { runTimeoutMs } = server.limits
   const limit = new AbortController()
   const release = linkAbort(ctx.signal, limit)
-  const late = new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`)
-  const cancel = ctx.services.clock.schedule(runTimeoutMs, () => limit.abort(late))
+  const timeout = new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`)
+  const cancel = ctx.services.clock.schedule(runTimeoutMs, () => limit.abort(timeout))
   const { signal } = limit
   // Inherited, not copied: members such as `state` are live.
   const limited = Object.create(ctx, { signal: { value: signal, enumerable: true } }) as RunContext
@@ -114,9 +138,9 @@ async function* inTime(
   try {
     return yield* abortable(agent.run(limited), { signal, clock, graceMs, onStrayError })
   } catch (error) {
-    if (error !== late) throw error
+    if (error !== timeout) throw error
     const fallback = await callHook(server, 'runtimeTimeout', async () =>
-      eventsIn(await server.hooks.runtimeTimeout?.(info)),
+      toEvents(await server.hooks.runtimeTimeout?.(info)),
     )
     if (!fallback) throw error
     yield* fallback

@@ -2,55 +2,35 @@ import { MillraceError } from '../../core/errors.js'
 import type { ServerContext } from '../context.js'
 import type { Hooks } from './hooks.js'
 
-/** What of the server has to do with calling hooks. */
-export type HookContext = Pick<ServerContext, 'clock' | 'limits' | 'metrics'>
+/** The part of the server that calling a hook needs. */
+export type HookContext = Pick<ServerContext, 'hooks' | 'clock' | 'limits' | 'metrics'>
 
 /**
- * What a hook does, and what is made of it. What that throws is counted and becomes HOOK_ERROR, unless it has a code
- * already. So does an answer that does not come in time.
+ * Calls a hook, and checks its result, in `work`. An error is counted and becomes HOOK_ERROR, unless it has a code. So
+ * does a promise that takes longer than `hookTimeoutMs`.
  */
 export function callHook<T>(
   server: HookContext,
   name: keyof Hooks,
   work: () => T | Promise<T>,
 ): T | Promise<T> {
-  return guarded(server, name, work)(undefined)
+  return guardHook(server, name, work)(undefined)
 }
 
-/** The same for a hook that is called for every token: at once when it is not async, and with nothing made for a call. */
-export function guarded<Given, T>(
+/** The same for a hook that is called for every token: synchronous when the hook is, and without a closure per call. */
+export function guardHook<Given, T>(
   server: HookContext,
   name: keyof Hooks,
   hook: (given: Given) => T | Promise<T>,
 ): (given: Given) => T | Promise<T> {
   return (given) => {
     try {
-      const answer = hook(given)
-      return isPromise(answer) ? settled(server, name, answer) : answer
+      const result = hook(given)
+      return isPromise(result) ? guardPromise(server, name, result) : result
     } catch (error) {
-      throw failed(server, name, error)
+      throw hookError(server, name, error)
     }
   }
-}
-
-async function settled<T>(server: HookContext, name: keyof Hooks, given: Promise<T>): Promise<T> {
-  try {
-    return await inTime(server, name, given)
-  } catch (error) {
-    throw failed(server, name, error)
-  }
-}
-
-function inTime<T>({ clock, limits }: HookContext, name: keyof Hooks, given: Promise<T>): Promise<T> {
-  const { hookTimeoutMs } = limits
-  return new Promise((resolve, reject) => {
-    const cancel = clock.schedule(hookTimeoutMs, () => {
-      const message = `The hook '${name}' took longer than ${hookTimeoutMs} ms. \`limits.hookTimeoutMs\` gives it more.`
-      reject(new MillraceError('HOOK_ERROR', message))
-    })
-    given.then(resolve, reject)
-    given.then(cancel, cancel)
-  })
 }
 
 /** Also for promises of other libraries, which `await` would wait for. */
@@ -59,7 +39,27 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { readonly then?: unknown }).then === 'function'
 }
 
-function failed({ metrics }: HookContext, name: keyof Hooks, error: unknown): MillraceError {
+async function guardPromise<T>(server: HookContext, name: keyof Hooks, result: Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(server, name, result)
+  } catch (error) {
+    throw hookError(server, name, error)
+  }
+}
+
+function withTimeout<T>({ clock, limits }: HookContext, name: keyof Hooks, result: Promise<T>): Promise<T> {
+  const { hookTimeoutMs } = limits
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(hookTimeoutMs, () => {
+      const message = `The hook '${name}' took longer than ${hookTimeoutMs} ms. \`limits.hookTimeoutMs\` gives it more.`
+      reject(new MillraceError('HOOK_ERROR', message))
+    })
+    result.then(resolve, reject)
+    result.then(cancel, cancel)
+  })
+}
+
+function hookError({ metrics }: HookContext, name: keyof Hooks, error: unknown): MillraceError {
   metrics.hookFailed({ hook: name })
   if (MillraceError.isInstance(error)) return error
   return new MillraceError('HOOK_ERROR', `The hook '${name}' has failed.`, {

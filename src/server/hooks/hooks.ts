@@ -2,7 +2,7 @@ import type { Interrupt } from '@ag-ui/core'
 import type { AgentEvent, AgUiEvent, RunInput } from '../../protocol/index.js'
 import type { PendingToolCall, ThreadKey } from '../../threads/contract.js'
 
-/** Which run a hook is called for. */
+/** The run that a hook is called for. */
 export interface RunInfo {
   readonly key: ThreadKey
   readonly runId: string
@@ -10,59 +10,60 @@ export interface RunInfo {
   readonly signal: AbortSignal
 }
 
-/** What is known of the thread when a request comes in. */
+/** The thread of a request before its run. */
 export interface ThreadInfo {
   readonly interrupts: readonly Interrupt[]
   readonly pendingToolCalls: readonly PendingToolCall[]
 }
 
-/** One, several or none in the place of what was given. */
+/** One, several or none in place of the original. */
 export type Replaced<T> = T | readonly T[] | undefined
 
 type Awaitable<T> = T | Promise<T>
 
 /**
- * What a team can do on the way of a run. All are optional, may be async, and are called in the order in which they
- * stand here. One that throws or takes longer than `hookTimeoutMs` fails the run with HOOK_ERROR, or with its own code
- * when it throws a `MillraceError`.
+ * Functions of the application that the server calls during a run, in the order in which they stand here. All are
+ * optional and may be async. A hook that throws or takes longer than `hookTimeoutMs` fails the run with HOOK_ERROR, or
+ * with its own code when it throws a `MillraceError`.
  */
 export interface Hooks {
-  /** Takes note of a request, as it came in. */
+  /** Records a request as it came in. */
   readonly inputRecord?: (input: RunInput, info: RunInfo) => Awaitable<void>
   /**
-   * A lock of the team's own, taken before the thread is leased. Throw to refuse. What it gives is called when the run
-   * is over, however it ends.
+   * Takes a lock of the application, before the thread is leased. Throw to refuse the run. The returned function is
+   * called when the run is over, however it ends.
    */
   readonly lock?: (info: RunInfo) => Awaitable<(() => Awaitable<void>) | undefined>
-  /** Rewrites the request: sanitise it, add context. What it gives is run. */
+  /** Rewrites the request, to sanitise it or to add context. The returned request is run. */
   readonly inputChange?: (
     input: RunInput,
     info: RunInfo & { readonly thread: ThreadInfo },
   ) => Awaitable<RunInput>
   /**
-   * Filters, replaces or expands an event of the runtime, before anything is made of it. Which events these are depends
-   * on the agent: `Event` of ADK for an agent of ADK, AG-UI events for one of the kit. Give them the type you expect.
+   * Filters, replaces or expands a native event of the runtime before it is translated. Its type depends on the agent:
+   * `Event` of ADK for an ADK agent, AG-UI events for an agent of the kit. Declare the type you expect.
    */
   runtimeEvent?(this: void, event: unknown, info: RunInfo): unknown
-  /** What to send when the time is over, in place of an error: then the run ends well. Undefined: RUN_ERROR. */
+  /** Returns what to send when the run takes too long. The run then ends well. Undefined: RUN_ERROR. */
   readonly runtimeTimeout?: (info: RunInfo) => Awaitable<readonly AgentEvent[] | undefined>
-  /** Translates an event of the runtime. Undefined: as usual. An empty list: not at all. */
+  /** Translates a native event of the runtime. Undefined: as usual. An empty list: not at all. */
   translate?(this: void, event: unknown, info: RunInfo): Awaitable<readonly AgentEvent[] | undefined>
   /**
    * Filters, replaces or expands an AG-UI event before it becomes part of the stream and of the history. The stream is
-   * valid whatever this does.
+   * valid whatever this returns.
    */
   readonly event?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
   /**
-   * Changes the state that is shown as a whole: at the end, at every pause, and at the start to a client that holds another.
-   * Undefined: no snapshot. What it leaves out is not private: changes that a run sends have it, and so does who connects.
+   * Changes the state in snapshots: at the end, at every interrupt, and at the start for a client that holds another
+   * state. Undefined: no snapshot. What it leaves out is not private: patches of a run have it, and so have clients that
+   * connect.
    */
   readonly stateSnapshot?: (state: unknown, info: RunInfo) => unknown
-  /** Takes note of an event on its way out, the first and the last included. */
+  /** Records an event that is about to leave, including the first and the last. */
   readonly outputRecord?: (event: AgUiEvent, info: RunInfo) => Awaitable<void>
   /**
-   * Has the last word on an event before it is logged and sent. It must keep its type and its ids, and be well formed.
-   * The history does not see this change; `event` is for what should.
+   * Changes an event before it is logged and sent. The result must keep the type and the ids, and be well formed. The
+   * history does not get this change; use `event` for that.
    */
   readonly outputChange?: (event: AgUiEvent, info: RunInfo) => Awaitable<AgUiEvent>
 }

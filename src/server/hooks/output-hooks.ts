@@ -1,31 +1,43 @@
 import { MillraceError } from '../../core/errors.js'
-import { eventProblem, type AgUiEvent } from '../../protocol/index.js'
+import { eventProblem, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
+import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { RunInfo } from './hooks.js'
-import { callHook, guarded, isPromise, type HookContext } from './call-hook.js'
 
-const ids = [
-  'type',
-  'threadId',
-  'runId',
-  'messageId',
-  'toolCallId',
-  'subagentRunId',
-  'parentMessageId',
-] as const
+/** Returns what leaves in place of an event. Throws or rejects when a hook fails or returns another event. */
+export type OutputHooks = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
 
-/** What becomes of an event on its way out. Throws or rejects when a hook fails, or has made something else of it. */
-export type Outgoing = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
+/**
+ * `outputRecord` and `outputChange`, in this order. Undefined without both. The result may still be impossible to write as
+ * JSON: for callers that write it at once, and fail with `notWritable` then.
+ */
+export function createOutputHooks(server: HookContext, info: RunInfo): OutputHooks | undefined {
+  const { outputRecord, outputChange } = server.hooks
+  const record =
+    outputRecord && guardHook(server, 'outputRecord', (event: AgUiEvent) => outputRecord(event, info))
+  const change =
+    outputChange &&
+    guardHook(server, 'outputChange', (event: AgUiEvent) => {
+      const changed = outputChange(event, info)
+      return isPromise(changed)
+        ? changed.then((later) => checkChanged(event, later))
+        : checkChanged(event, changed)
+    })
+  if (!record) return change
+  return (event) => {
+    const recorded = record(event)
+    if (isPromise(recorded)) return recorded.then(() => (change ? change(event) : event))
+    return change ? change(event) : event
+  }
+}
 
-/** The hooks on events on their way out. Undefined when there are none. What it gives can be written as JSON. */
-export function createOutgoing(
-  server: HookContext & Pick<ServerContext, 'hooks'>,
-  info: RunInfo,
-): Outgoing | undefined {
-  const outgoing = createUnwritten(server, info)
-  if (!outgoing || !server.hooks.outputChange) return outgoing
+/** The same, with a result that can be written as JSON. Without hooks the event itself. */
+export function createCheckedOutputHooks(server: HookContext, info: RunInfo): OutputHooks {
+  const hooks = createOutputHooks(server, info)
+  if (!hooks) return (event) => event
+  if (!server.hooks.outputChange) return hooks
   return async (event) => {
-    const changed = await outgoing(event)
+    const changed = await hooks(event)
     return callHook(server, 'outputChange', () => {
       assertWritable(changed)
       return changed
@@ -33,41 +45,10 @@ export function createOutgoing(
   }
 }
 
-/** The same for those who write the event at once, and so learn by themselves whether that can be done. */
-export function createUnwritten(
-  server: HookContext & Pick<ServerContext, 'hooks'>,
-  info: RunInfo,
-): Outgoing | undefined {
-  const { outputRecord, outputChange } = server.hooks
-  const record =
-    outputRecord && guarded(server, 'outputRecord', (event: AgUiEvent) => outputRecord(event, info))
-  const change =
-    outputChange &&
-    guarded(server, 'outputChange', (event: AgUiEvent) => {
-      const changed = outputChange(event, info)
-      return isPromise(changed) ? changed.then((later) => sameEvent(event, later)) : sameEvent(event, changed)
-    })
-  if (!record) return change
-  return (event) => {
-    const noted = record(event)
-    if (isPromise(noted)) return noted.then(() => (change ? change(event) : event))
-    return change ? change(event) : event
-  }
-}
-
-/** What the hook made of an event. Looked at also when it is the same object: many change what they are given. */
-function sameEvent(event: AgUiEvent, changed: AgUiEvent): AgUiEvent {
-  if (changed !== event) assertSameIds(event, changed)
-  const problem = eventProblem(changed)
-  if (problem === undefined) return changed
-  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' made a malformed event: ${problem}`)
-}
-
-function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
-  const [before, after] = [Object(event) as object, Object(changed) as object]
-  const lost = ids.find((id) => Reflect.get(before, id) !== Reflect.get(after, id))
-  if (lost === undefined) return
-  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`)
+/** The error of a run whose changed event cannot be written as JSON. */
+export function notWritable({ type }: AgUiEvent, cause: unknown): MillraceError {
+  const message = `The hook 'outputChange' made a ${type} event that cannot be written as JSON.`
+  return new MillraceError('ENCODING_ERROR', message, { cause })
 }
 
 function assertWritable(event: AgUiEvent): void {
@@ -78,8 +59,50 @@ function assertWritable(event: AgUiEvent): void {
   }
 }
 
-/** What a run fails with whose event cannot be written any more. */
-export function notWritable({ type }: AgUiEvent, cause: unknown): MillraceError {
-  const message = `The hook 'outputChange' made a ${type} event that cannot be written as JSON.`
-  return new MillraceError('ENCODING_ERROR', message, { cause })
+/** Also checks the same object: hooks may change the event in place. */
+function checkChanged(event: AgUiEvent, changed: AgUiEvent): AgUiEvent {
+  if (changed !== event) assertSameIds(event, changed)
+  const problem = eventProblem(changed)
+  if (problem === undefined) return changed
+  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' made a malformed event: ${problem}`)
+}
+
+const keptMembers = [
+  'type',
+  'threadId',
+  'runId',
+  'messageId',
+  'toolCallId',
+  'subagentRunId',
+  'parentMessageId',
+] as const
+
+function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
+  const [before, after] = [Object(event) as object, Object(changed) as object]
+  const lost = keptMembers.find((member) => Reflect.get(before, member) !== Reflect.get(after, member))
+  if (lost === undefined) return
+  throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' changed '${lost}' of a ${event.type} event.`)
+}
+
+/** The state for a snapshot, after `stateSnapshot`. Undefined: no snapshot. */
+export function snapshotState(server: HookContext, visible: unknown, info: RunInfo): unknown {
+  const { stateSnapshot } = server.hooks
+  return stateSnapshot ? callHook(server, 'stateSnapshot', () => stateSnapshot(visible, info)) : visible
+}
+
+/** Catch-up events as clients may see them: the state without its private part, after `stateSnapshot`. */
+export async function toVisibleCatchUp(
+  server: HookContext & Pick<ServerContext, 'stateRules'>,
+  events: readonly AgentEvent[],
+  info: RunInfo,
+): Promise<readonly AgentEvent[]> {
+  const visible: AgentEvent[] = []
+  for (const event of events) {
+    if (event.type !== 'STATE_SNAPSHOT') visible.push(event)
+    else {
+      const snapshot = await snapshotState(server, server.stateRules.visible(event.snapshot), info)
+      if (snapshot !== undefined) visible.push({ ...event, snapshot })
+    }
+  }
+  return visible
 }

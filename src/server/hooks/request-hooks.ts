@@ -3,28 +3,28 @@ import { untilAborted } from '../../core/until-aborted.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'
-import type { ServerContext } from '../context.js'
-import type { RunInfo } from './hooks.js'
-import { withSentMark } from '../plan/is-edited.js'
+import { withSentMark } from '../plan/edited-message.js'
+import type { ReleaseStack } from '../run/release-stack.js'
 import { callHook, isPromise, type HookContext } from './call-hook.js'
-import type { Holds } from '../run/release-stack.js'
+import type { RunInfo } from './hooks.js'
 
-/** On its own: what is given back at the end must not keep the request until then. */
-export async function recordInput(server: ServerContext, input: RunInput, info: RunInfo): Promise<void> {
+/** Calls `inputRecord`. */
+export async function recordInput(server: HookContext, input: RunInput, info: RunInfo): Promise<void> {
   const recorded = callHook(server, 'inputRecord', () => server.hooks.inputRecord?.(input, info))
   if (isPromise(recorded)) await untilAborted(recorded, info.signal)
 }
 
-/** Takes the team's own lock, to be given back with all else that is held. */
-export async function takeLock(server: ServerContext, info: RunInfo, holds: Holds): Promise<void> {
+/** Takes the application's own lock and defers its release. */
+export async function takeLock(server: HookContext, info: RunInfo, releases: ReleaseStack): Promise<void> {
+  // Without the request in its scope: the release would keep it in memory until the run is over.
   const { lock } = server.hooks
   if (!lock) return
   let isLate = false
   const locked = callHook(server, 'lock', async () => {
     const unlock = await lock(info)
-    if (unlock) holds.add(() => callHook(server, 'lock', unlock))
+    if (unlock) releases.defer(() => callHook(server, 'lock', unlock))
     // Nobody waits for it any more.
-    if (isLate) await holds.free()
+    if (isLate) await releases.releaseAll()
   })
   try {
     await untilAborted(Promise.resolve(locked), info.signal)
@@ -34,26 +34,26 @@ export async function takeLock(server: ServerContext, info: RunInfo, holds: Hold
   }
 }
 
-export interface InputFacts {
+interface ChangeInputOptions {
   readonly input: RunInput
   readonly info: RunInfo
   readonly thread: Thread | undefined
 }
 
-/** What the team makes of a request. It stays the same run of the same thread. */
-export async function changedInput(
-  server: HookContext & Pick<ServerContext, 'hooks'>,
-  { input, info, thread }: InputFacts,
+/** The request after `inputChange`. It stays the same run of the same thread. */
+export async function changeInput(
+  server: HookContext,
+  { input, info, thread }: ChangeInputOptions,
 ): Promise<RunInput> {
   const { inputChange } = server.hooks
   if (!inputChange) return input
   const { interrupts = [], pendingToolCalls = [] } = thread ?? {}
-  const known = { ...info, thread: { interrupts, pendingToolCalls } }
+  const withThread = { ...info, thread: { interrupts, pendingToolCalls } }
   const { threadId, runId } = input
   const changing = callHook(server, 'inputChange', async () => {
-    const given: unknown = await inputChange(input, known)
-    if (!isRecord(given)) throw new TypeError('inputChange gave no request.')
-    const changed = checked({ ...given, threadId, runId }, server.limits)
+    const result: unknown = await inputChange(input, withThread)
+    if (!isRecord(result)) throw new TypeError('inputChange gave no request.')
+    const changed = checkChangedInput({ ...result, threadId, runId }, server)
     const sent = new Map(input.messages.map((message) => [message.id, message]))
     const messages = changed.messages.map((message) => withSentMark(message, sent.get(message.id)))
     return { ...changed, messages }
@@ -61,10 +61,10 @@ export async function changedInput(
   return untilAborted(Promise.resolve(changing), info.signal)
 }
 
-/** Looked at as if a client had sent it. When it is wrong, that is the fault of the hook and not of the client. */
-function checked(given: unknown, limits: ServerContext['limits']): RunInput {
+/** Checks it as if a client had sent it. A mistake is the hook's, not the client's. */
+function checkChangedInput(changed: unknown, { limits }: HookContext): RunInput {
   try {
-    const { input } = parseRunInput(given)
+    const { input } = parseRunInput(changed)
     checkRunInput(input, limits)
     return input
   } catch (cause) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { manualClock } from '../../core/clock.js'
-import { createFlusher } from './log-flusher.js'
+import { createLogFlusher } from './log-flusher.js'
 
 function rig() {
   const clock = manualClock()
   const problems: unknown[] = []
-  const flusher = createFlusher(clock, (error) => problems.push(error))
+  const flusher = createLogFlusher(clock, (error) => problems.push(error))
   const calls: string[] = []
   const writer = (name: string) => ({
     flush: () => Promise.resolve(void calls.push(`${name}@${clock.now()}`)),
@@ -16,10 +16,10 @@ function rig() {
 test('all that is due is written together, each once', async () => {
   const { clock, flusher, calls, writer } = rig()
   const [a, b] = [writer('a'), writer('b')]
-  flusher.soon(a)
-  flusher.soon(a)
+  flusher.flushSoon(a)
+  flusher.flushSoon(a)
   await clock.advance(50)
-  flusher.soon(b)
+  flusher.flushSoon(b)
   expect([calls, clock.pending]).toEqual([[], 1])
   await clock.advance(50)
   expect(calls).toEqual(['a@100', 'b@100'])
@@ -29,10 +29,10 @@ test('there is no timer while nothing is to be written, and a new one for what c
   const { clock, flusher, calls, writer } = rig()
   expect(clock.pending).toBe(0)
   const a = writer('a')
-  flusher.soon(a)
+  flusher.flushSoon(a)
   await clock.advance(150)
   expect(clock.pending).toBe(0)
-  flusher.soon(a)
+  flusher.flushSoon(a)
   await clock.advance(100)
   expect(calls).toEqual(['a@100', 'a@250'])
 })
@@ -40,9 +40,9 @@ test('there is no timer while nothing is to be written, and a new one for what c
 test('what is asked for by a write comes with the next', async () => {
   const { clock, flusher, calls, writer } = rig()
   const b = writer('b')
-  flusher.soon({
+  flusher.flushSoon({
     flush() {
-      flusher.soon(b)
+      flusher.flushSoon(b)
       return Promise.resolve()
     },
   })
@@ -55,8 +55,8 @@ test('what is asked for by a write comes with the next', async () => {
 test('a write that fails is told of, and the others go on', async () => {
   const { clock, problems, flusher, calls, writer } = rig()
   const full = new Error('full')
-  flusher.soon({ flush: () => Promise.reject(full) })
-  flusher.soon(writer('b'))
+  flusher.flushSoon({ flush: () => Promise.reject(full) })
+  flusher.flushSoon(writer('b'))
   await clock.advance(100)
   expect([problems, calls]).toEqual([[full], ['b@100']])
 })

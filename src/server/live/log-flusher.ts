@@ -1,22 +1,21 @@
 import type { Clock } from '../../core/clock.js'
 
-/** Calls what is due for writing, all of it in one turn, so that a store can put it into one transaction. */
-export interface Flusher {
-  soon(feed: Flushed): void
+/** Flushes the feeds of all runs in one tick, so that a store can write their events in one transaction. */
+export interface LogFlusher {
+  flushSoon(feed: Flushable): void
 }
 
-/** What has something to write. */
-interface Flushed {
+interface Flushable {
   flush(): Promise<void>
 }
 
 const everyMs = 100
 
-/** `onProblem` is told of what could not be written; it is tried again with the next write of that run. */
-export function createFlusher(clock: Clock, onProblem: (error: unknown) => void): Flusher {
-  let due = new Set<Flushed>()
+/** `onProblem` gets the error of a flush that failed. The next flush of that run tries again. */
+export function createLogFlusher(clock: Clock, onProblem: (error: unknown) => void): LogFlusher {
+  let due = new Set<Flushable>()
   return {
-    soon(feed) {
+    flushSoon(feed) {
       if (due.size === 0) {
         clock.schedule(everyMs, () => {
           const now = due

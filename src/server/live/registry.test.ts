@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { deferred, settled } from '../../../test/support/run-agent.js'
 import { keyOf } from '../../../test/support/store-contract/rig.js'
 import type { ThreadKey } from '../../threads/contract.js'
-import { createFeed } from './feed.js'
-import type { LiveRun } from './live-run.js'
-import { createRegistry } from './registry.js'
+import { createRegistry, type LiveRun, type StartingRuns } from './registry.js'
+import { RunFeed } from './run-feed.js'
 
 function runOn(key: ThreadKey): LiveRun {
-  const feed = createFeed({
-    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
-    append: () => Promise.resolve(),
-    read: () => Promise.resolve([]),
+  const feed = new RunFeed({
+    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flusher: { flushSoon: () => undefined } },
+    log: { append: () => Promise.resolve(), read: () => Promise.resolve([]) },
   })
   return {
     ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
@@ -18,7 +17,7 @@ function runOn(key: ThreadKey): LiveRun {
   }
 }
 
-describe('the runs at work', () => {
+describe('live runs', () => {
   test('are found by all parts of their key', () => {
     const registry = createRegistry({ runs: 10, runsPerUser: 10 })
     const run = runOn(keyOf('t'))
@@ -48,7 +47,7 @@ describe('the runs at work', () => {
   })
 })
 
-describe('places for runs', () => {
+describe('slots for runs', () => {
   test('are so many for all, and come back once', () => {
     const registry = createRegistry({ runs: 2, runsPerUser: 10 })
     const release = registry.reserve(keyOf('a', { user: 'ann' }))
@@ -79,5 +78,64 @@ describe('places for runs', () => {
     release()
     registry.reserve(keyOf('a'))()
     registry.reserve(keyOf('a'))
+  })
+})
+
+const startingRuns = (): StartingRuns => createRegistry({ runs: 1, runsPerUser: 1 }).starting
+
+function addStarting(starting: StartingRuns, thread: string, runId: string) {
+  const ended = deferred()
+  const start = ended.promise
+  const controller = new AbortController()
+  starting.add(start, { key: keyOf(thread), runId, controller })
+  return { start, end: () => ended.resolve(), signal: controller.signal }
+}
+
+describe('requests that may still become runs', () => {
+  test('are there until they are started or refused', async () => {
+    const starting = startingRuns()
+    const { start, end } = addStarting(starting, 't', 'r')
+    expect([starting.size, starting.all()]).toEqual([1, [start]])
+    end()
+    await settled()
+    expect([starting.size, starting.all()]).toEqual([0, []])
+  })
+
+  test('are stopped by their run, and by nothing that is another’s', async () => {
+    const starting = startingRuns()
+    const [one, two, other] = [
+      addStarting(starting, 't', 'r1'),
+      addStarting(starting, 't', 'r2'),
+      addStarting(starting, 'other', 'r2'),
+    ]
+    const cancelling = starting.cancel(keyOf('t'), 'r2')
+    expect([one, two, other].map(({ signal }) => signal.aborted)).toEqual([false, true, false])
+    two.end()
+    expect(await cancelling).toBe('r2')
+    expect(await starting.cancel(keyOf('t'), 'r3')).toBeUndefined()
+    for (const part of ['app', 'user', 'agent', 'thread'])
+      expect(await starting.cancel({ ...keyOf('t'), [part]: 'another' })).toBeUndefined()
+    expect(one.signal.aborted).toBe(false)
+  })
+
+  test('are all stopped when no run is named', async () => {
+    const starting = startingRuns()
+    const both = [addStarting(starting, 't', 'r1'), addStarting(starting, 't', 'r2')]
+    for (const { end } of both) end()
+    expect(await starting.cancel(keyOf('t'))).toBe('r1')
+    expect(both.map(({ signal }) => signal.aborted)).toEqual([true, true])
+  })
+
+  test('are waited for by who stops them, also when they are refused', async () => {
+    const starting = startingRuns()
+    const refusal = deferred()
+    const start = refusal.promise.then(() => Promise.reject(new Error('Refused.')))
+    starting.add(start, { key: keyOf('t'), runId: 'r', controller: new AbortController() })
+    let answer: unknown = 'none yet'
+    const cancelling = starting.cancel(keyOf('t')).then((runId) => (answer = runId))
+    await settled()
+    expect(answer).toBe('none yet')
+    refusal.resolve()
+    expect(await cancelling).toBe('r')
   })
 })

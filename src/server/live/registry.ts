@@ -1,18 +1,61 @@
-import { threadKeyText } from '../../threads/thread-key.js'
+import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
+import { threadKeyText } from '../../threads/thread-key.js'
 import type { ThreadKey } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
-import type { LiveRun } from './live-run.js'
+import type { RunFeed } from './run-feed.js'
 
-/** The runs at work in this process. Those that wait for a person are over, and count for nothing. */
+/** A run at work in this process. Connections come and go; the run belongs to the registry. */
+export interface LiveRun {
+  readonly key: ThreadKey
+  readonly runId: string
+  readonly feed: RunFeed
+  /** The number of its first event. */
+  readonly firstSeq: number
+  readonly startedAt: number
+  /** Whether nothing was ever committed to its thread. */
+  readonly isFirst: boolean
+  /** The thread before the first event of this run, for subscribers that come late. */
+  readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
+  /** Stops it: failed with the reason, or cancelled without one. */
+  stop(reason?: Error): void
+  /** Stops it after the tools at work have run, but no later than `timeoutMs` from now. */
+  stopAfterTools(timeoutMs: number): void
+  /** Resolves when it is over, committed, and its thread is free. Never rejects. */
+  readonly done: Promise<void>
+}
+
+/** The runs of this process. Interrupted runs are over and not among them. */
 export interface Registry {
   readonly size: number
   get(key: ThreadKey): LiveRun | undefined
   all(): readonly LiveRun[]
-  /** Takes a place for a run. Throws TOO_MANY_RUNS when there is none. The answer gives it back. */
+  /** Reserves a slot for a run and returns its release. Throws TOO_MANY_RUNS when there is none. */
   reserve(key: ThreadKey): () => void
   add(run: LiveRun): void
   remove(run: LiveRun): void
+  readonly starting: StartingRuns
+}
+
+/** The requests that may still become runs: they wait for their thread, or for a hook. */
+export interface StartingRuns {
+  readonly size: number
+  all(): readonly Promise<unknown>[]
+  /** Knows a request until `start` is settled. */
+  add(start: Promise<unknown>, run: StartingRun): void
+  stopAll(reason: Error): void
+  /**
+   * Cancels those on a thread, or only the one with this run id. Resolves when they are started or refused, with the id
+   * of the first. Undefined when there is none.
+   */
+  cancel(key: ThreadKey, runId?: string): Promise<string | undefined>
+}
+
+interface StartingRun {
+  readonly key: ThreadKey
+  readonly runId: string
+  /** Stops the request, and the run it becomes. */
+  readonly controller: AbortController
 }
 
 export function createRegistry({
@@ -20,8 +63,8 @@ export function createRegistry({
   runsPerUser,
 }: Pick<Limits, 'runs' | 'runsPerUser'>): Registry {
   const live = new Map<string, LiveRun>()
-  const places = new Map<string, number>()
-  let taken = 0
+  const slotsByUser = new Map<string, number>()
+  let slots = 0
 
   return {
     get size() {
@@ -30,35 +73,58 @@ export function createRegistry({
     get: (key) => live.get(threadKeyText(key)),
     all: () => [...live.values()],
     reserve({ app, user }) {
-      const who = JSON.stringify([app, user])
-      const own = places.get(who) ?? 0
-      if (taken >= maxRuns) throw tooMany(`${taken} runs are at work; no more than ${maxRuns} may be.`)
+      const owner = JSON.stringify([app, user])
+      const own = slotsByUser.get(owner) ?? 0
+      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are at work; no more than ${maxRuns} may be.`)
       if (own >= runsPerUser)
-        throw tooMany(`${own} runs of this user are at work; no more than ${runsPerUser} may be.`)
-      places.set(who, own + 1)
-      taken++
-      return once(() => {
-        const left = (places.get(who) ?? 1) - 1
-        if (left > 0) places.set(who, left)
-        else places.delete(who)
-        taken--
-      })
+        throw tooManyRuns(`${own} runs of this user are at work; no more than ${runsPerUser} may be.`)
+      slotsByUser.set(owner, own + 1)
+      slots++
+      let isReleased = false
+      return () => {
+        if (isReleased) return
+        isReleased = true
+        const left = (slotsByUser.get(owner) ?? 1) - 1
+        if (left > 0) slotsByUser.set(owner, left)
+        else slotsByUser.delete(owner)
+        slots--
+      }
     },
     add: (run) => void live.set(threadKeyText(run.key), run),
     remove(run) {
       if (live.get(threadKeyText(run.key)) === run) live.delete(threadKeyText(run.key))
     },
+    starting: createStartingRuns(),
   }
 }
 
-function tooMany(message: string): MillraceError {
+function tooManyRuns(message: string): MillraceError {
   return new MillraceError('TOO_MANY_RUNS', `${message} Try again in a moment.`)
 }
 
-function once(action: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) action()
-    isDone = true
+function createStartingRuns(): StartingRuns {
+  const starting = new Map<Promise<unknown>, StartingRun>()
+  return {
+    get size() {
+      return starting.size
+    },
+    all: () => [...starting.keys()],
+    add(start, run) {
+      starting.set(start, run)
+      const remove = (): void => void starting.delete(start)
+      start.then(remove, remove)
+    },
+    stopAll(reason) {
+      for (const { controller } of starting.values()) controller.abort(reason)
+    },
+    async cancel(key, runId) {
+      const thread = threadKeyText(key)
+      const found = [...starting].filter(
+        ([, run]) => threadKeyText(run.key) === thread && (runId === undefined || runId === run.runId),
+      )
+      for (const [, { controller }] of found) controller.abort()
+      await Promise.allSettled(found.map(([start]) => start))
+      return found[0]?.[1].runId
+    },
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { shorthand, talk } from '../../../test/support/talk.js'
-import { turnRequest, type TurnFacts } from '../../../test/support/plan-request.js'
-import { planTurn } from './plan-run.js'
+import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
+import { planRun } from './plan-run.js'
 
-function brief(facts: TurnFacts): string {
-  const plan = planTurn(turnRequest(facts))
+function brief(facts: PlanFacts): string {
+  const plan = planRun(planRequest(facts))
   if (!('messages' in plan)) return plan.type
   return `${plan.fork ? 'fork' : plan.type} ${shorthand(plan.messages)}`
 }
@@ -45,7 +45,7 @@ describe('a thread is cut', () => {
   })
 
   it('by a change of what is stored', () => {
-    expect(planTurn(turnRequest({ stored: 'u1 a1 u2 a2', client: 'u1 a1 u2* u3' }))).toMatchObject({
+    expect(planRun(planRequest({ stored: 'u1 a1 u2 a2', client: 'u1 a1 u2* u3' }))).toMatchObject({
       type: 'run',
       change: { keep: 2, append: [{ id: 'u2', content: 'text of u2*' }, { id: 'u3' }] },
     })
@@ -100,19 +100,23 @@ describe('a thread stays whole', () => {
 describe('a request that had to wait for another run', () => {
   const stored = 'u1 a1(c1) t-c1 a2'
 
-  it.each<[string, TurnFacts, string]>([
-    ['adds to what that run has said', { stored, client: 'u1 u2', arrivedAt: 1 }, 'run u1 a1(c1) t-c1 a2 u2'],
+  it.each<[string, PlanFacts, string]>([
+    [
+      'adds to what that run has said',
+      { stored, client: 'u1 u2', messagesOnArrival: 1 },
+      'run u1 a1(c1) t-c1 a2 u2',
+    ],
     [
       'has nothing new when it only has what that began with',
-      { stored, client: 'u1', arrivedAt: 1 },
+      { stored, client: 'u1', messagesOnArrival: 1 },
       'nothing',
     ],
     [
       'may still go on from an earlier place',
-      { stored: 'u1 a1 u2 a2', client: 'u1 u3', arrivedAt: 3 },
+      { stored: 'u1 a1 u2 a2', client: 'u1 u3', messagesOnArrival: 3 },
       'fork u1 u3',
     ],
-    ['may still edit', { stored, client: 'u1*', arrivedAt: 1 }, 'fork u1'],
+    ['may still edit', { stored, client: 'u1*', messagesOnArrival: 1 }, 'fork u1'],
   ])('%s', (_what, facts, expected) => {
     expect(brief(facts)).toBe(expected)
   })

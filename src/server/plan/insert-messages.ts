@@ -1,8 +1,8 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
 import type { MessageChange } from '../../threads/contract.js'
-import type { StoredIndex } from './message-index.js'
+import type { MessageIndex } from './message-index.js'
 
-export interface Composition {
+export interface NewMessages {
   /** How many stored messages stay. Undefined: all. */
   readonly cut: number | undefined
   readonly results: readonly ToolMessage[]
@@ -10,58 +10,54 @@ export interface Composition {
   readonly fresh: readonly Message[]
 }
 
-export interface Composed {
+export interface ChangedMessages {
   readonly messages: readonly Message[]
   readonly change: MessageChange
 }
 
-/** Puts new messages into the stored ones: results right behind their calls and the results there, others at the end. */
-export function compose(index: StoredIndex, { cut, results, fresh }: Composition): Composed {
+/** Inserts results behind their calls and the results there, and adds the others at the end. */
+export function insertMessages(index: MessageIndex, { cut, results, fresh }: NewMessages): ChangedMessages {
   const stored = index.messages
   const end = cut ?? stored.length
-  const inserts = placesOf(results, index, end)
+  const inserts = findPositions(results, index, end)
   const keep = Math.min(end, ...inserts.keys())
   const append: Message[] = []
   for (let position = keep; position < end; position++) {
     append.push(...(inserts.get(position) ?? []), ...stored.slice(position, position + 1))
   }
   append.push(...(inserts.get(end) ?? []), ...fresh)
-  return joined(stored, { keep, append })
+  return changeMessages(stored, { keep, append })
 }
 
 /** The conversation after a change. The stored list itself when nothing changes. */
-export function joined(stored: readonly Message[], change: MessageChange): Composed {
+export function changeMessages(stored: readonly Message[], change: MessageChange): ChangedMessages {
   const { keep, append } = change
-  const isSame = keep === stored.length && append.length === 0
-  return { messages: isSame ? stored : withNewEnd(stored, change), change }
-}
-
-function withNewEnd(stored: readonly Message[], { keep, append }: MessageChange): readonly Message[] {
+  if (keep === stored.length && append.length === 0) return { messages: stored, change }
   // Spread, since slicing a frozen array is many times slower in V8.
   const messages = [...stored]
   messages.length = keep
   for (const message of append) messages.push(message)
-  return messages
+  return { messages, change }
 }
 
-/** Results by the stored position they come before. Those of calls that are cut off have none. */
-function placesOf(
+/** Results by the stored position they come before, without those of calls that are cut off. */
+function findPositions(
   results: readonly ToolMessage[],
-  { messages, holderOf }: StoredIndex,
+  { messages, callerOf }: MessageIndex,
   end: number,
 ): Map<number, ToolMessage[]> {
-  const placeBehind = new Map<number, number>()
-  const places = new Map<number, ToolMessage[]>()
+  const positionByCaller = new Map<number, number>()
+  const byPosition = new Map<number, ToolMessage[]>()
   for (const result of results) {
-    // A call that is in no message any more: the end is the only place that is certainly behind it.
-    const holder = holderOf(result.toolCallId) ?? end - 1
-    if (holder >= end) continue
-    let at = placeBehind.get(holder) ?? holder + 1
-    while (at < end && messages[at]?.role === 'tool') at++
-    placeBehind.set(holder, at)
-    const group = places.get(at)
+    // Without a message that made the call, only the end is certainly behind it.
+    const caller = callerOf(result.toolCallId) ?? end - 1
+    if (caller >= end) continue
+    let position = positionByCaller.get(caller) ?? caller + 1
+    while (position < end && messages[position]?.role === 'tool') position++
+    positionByCaller.set(caller, position)
+    const group = byPosition.get(position)
     if (group) group.push(result)
-    else places.set(at, [result])
+    else byPosition.set(position, [result])
   }
-  return places
+  return byPosition
 }

@@ -1,9 +1,9 @@
 import type { Interrupt, ResumeEntry } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
-import { turnRequest } from '../../../test/support/plan-request.js'
+import { planRequest } from '../../../test/support/plan-request.js'
 import type { Thread } from '../../threads/contract.js'
-import { legacyAnswers } from './fresh-answers.js'
-import { planTurn } from './plan-run.js'
+import { legacyAnswers } from './legacy-answers.js'
+import { planRun } from './plan-run.js'
 
 const asking = (...ids: readonly string[]): Thread => {
   const interrupts: Interrupt[] = ids.map((id) => ({ id, reason: 'input_required' }))
@@ -60,11 +60,11 @@ describe('an answer in forwardedProps.command.resume', () => {
 
   it('is what the run goes on with, unless the request has answers of its own', () => {
     const interrupts: Interrupt[] = [{ id: 'q1', reason: 'input_required' }]
-    const request = turnRequest({ stored: [], client: [], interrupts })
+    const request = planRequest({ stored: [], client: [], interrupts })
     const input = { ...request.input, forwardedProps: resumed('yes') }
-    expect(planTurn({ ...request, input })).toMatchObject({ type: 'run', resume: [resolved('q1', 'yes')] })
+    expect(planRun({ ...request, input })).toMatchObject({ type: 'run', resume: [resolved('q1', 'yes')] })
     const both = { ...input, resume: [resolved('q1', 'no') as ResumeEntry] }
-    expect(planTurn({ ...request, input: both })).toMatchObject({
+    expect(planRun({ ...request, input: both })).toMatchObject({
       type: 'run',
       resume: [resolved('q1', 'no')],
     })

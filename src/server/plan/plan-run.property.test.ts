@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { countingReads } from '../../../test/support/count-reads.js'
 import { talk } from '../../../test/support/talk.js'
-import { turnRequest, type TurnFacts } from '../../../test/support/plan-request.js'
+import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
 import { createFold } from '../../protocol/index.js'
-import { planTurn, type TurnPlan, type TurnRequest } from './plan-run.js'
+import { planRun, type RunPlan, type PlanRequest } from './plan-run.js'
 
-interface Facts extends TurnFacts {
+interface Facts extends PlanFacts {
   readonly stored: readonly Message[]
   readonly client: readonly Message[]
 }
@@ -59,7 +59,7 @@ function uniqueIds(messages: readonly Message[]): Message[] {
   return [...new Map(messages.map((message) => [message.id, message])).values()]
 }
 
-const start = (plan: TurnPlan) => ('messages' in plan ? plan : undefined)
+const start = (plan: RunPlan) => ('messages' in plan ? plan : undefined)
 const isSpoken = ({ role }: Message): boolean => role !== 'reasoning' && role !== 'activity'
 const isFromPeople = ({ role }: Message): boolean => ['user', 'system', 'developer'].includes(role)
 const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) => id)
@@ -69,7 +69,7 @@ function forPlans(check: (plan: NonNullable<ReturnType<typeof start>>, given: Fa
   let checked = 0
   fc.assert(
     fc.property(facts, (given) => {
-      const plan = start(planTurn(turnRequest(given)))
+      const plan = start(planRun(planRequest(given)))
       if (!plan) return
       checked++
       check(plan, given)
@@ -121,23 +121,23 @@ it('only a fork takes messages away', () => {
 
 it('a held turn has new results and lacks others', () => {
   forPlans(({ type, messages, change }, given) => {
-    if (type !== 'hold') return
+    if (type !== 'store') return
     const answered = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
     expect(change.append.length).toBeGreaterThan(0)
     expect(given.pending?.every((id) => answered.has(id))).toBe(false)
   })
 })
 
-it('the opening leaves the client with the conversation', () => {
-  forPlans(({ messages, opening }, given) => {
+it('the catchUp leaves the client with the conversation', () => {
+  forPlans(({ messages, catchUp }, given) => {
     const client = createFold({ messages: given.client })
-    for (const event of opening) expect(client.apply(event)).toBeUndefined()
+    for (const event of catchUp) expect(client.apply(event)).toBeUndefined()
     expect(idsOf(client.messages.filter(isSpoken)).sort()).toEqual(idsOf(messages.filter(isSpoken)).sort())
   })
 })
 
 /** The thread after a run that has started with this plan, and has said this. */
-function after(request: TurnRequest, plan: TurnPlan, said: readonly Message[]): TurnRequest {
+function after(request: PlanRequest, plan: RunPlan, said: readonly Message[]): PlanRequest {
   const { thread, input } = request
   const begun = start(plan)
   if (!thread || !begun) return request
@@ -160,14 +160,14 @@ it.each([
   let checked = 0
   fc.assert(
     fc.property(facts, (given) => {
-      const request = turnRequest(given)
-      const plan = planTurn(request)
+      const request = planRequest(given)
+      const plan = planRun(request)
       const left = new Set(start(plan)?.messages.map(({ id }) => id))
       // Who edits a message and still sends what followed it says that again, once the thread has forgotten it.
       const forgets = given.client.some((message) => isFromPeople(message) && !left.has(message.id))
       if (!start(plan) || forgets) return
       checked++
-      expect(['nothing', 'refuse']).toContain(planTurn(after(request, plan, said)).type)
+      expect(['nothing', 'refuse']).toContain(planRun(after(request, plan, said)).type)
     }),
     { numRuns: 500 },
   )
@@ -177,10 +177,10 @@ it.each([
 it('never changes what it is given', () => {
   fc.assert(
     fc.property(facts, fc.constantFrom('server' as const, 'client' as const), (given, history) => {
-      const request = turnRequest({ ...given, history, state: { a: { b: 1 } }, clientState: { a: { c: 1 } } })
+      const request = planRequest({ ...given, history, state: { a: { b: 1 } }, clientState: { a: { c: 1 } } })
       const { thread, input } = request
       const copies = structuredClone([thread, input])
-      planTurn(request)
+      planRun(request)
       expect([thread, input]).toEqual(copies)
     }),
   )
@@ -191,7 +191,7 @@ it('takes no more work per message for a long conversation', () => {
     const messages = talk(Array.from({ length: turns }, (_, n) => `u${n} a${n}(c${n}) t-c${n}`).join(' '))
     const { watch, reads } = countingReads()
     const client = [...structuredClone(messages), ...talk('u-new')]
-    planTurn(watch(turnRequest({ stored: messages, client })))
+    planRun(watch(planRequest({ stored: messages, client })))
     return reads()
   }
   expect(work(400)).toBeLessThan(work(100) * 4.5)

@@ -1,19 +1,19 @@
 import type { Interrupt, Message } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { shorthand, talk } from '../../../test/support/talk.js'
-import { turnRequest, type TurnFacts } from '../../../test/support/plan-request.js'
-import { planTurn, type TurnPlan } from './plan-run.js'
+import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
+import { planRun, type RunPlan } from './plan-run.js'
 
-const plan = (facts: TurnFacts): TurnPlan => planTurn(turnRequest(facts))
+const plan = (facts: PlanFacts): RunPlan => planRun(planRequest(facts))
 
 /** The plan in short: its type and the conversation. */
-function brief(given: TurnPlan): string {
+function brief(given: RunPlan): string {
   if (given.type === 'refuse') return `refuse ${given.error.code}`
   return given.type === 'nothing' ? 'nothing' : `${given.type} ${shorthand(given.messages)}`
 }
 
-function opening(given: TurnPlan): string[] {
-  return 'opening' in given ? given.opening.map(({ type }) => type) : []
+function catchUp(given: RunPlan): string[] {
+  return 'catchUp' in given ? given.catchUp.map(({ type }) => type) : []
 }
 
 describe('a thread that does not exist yet', () => {
@@ -89,13 +89,13 @@ describe('what is new', () => {
 describe('tool results', () => {
   const calls = { stored: 'u1 a1(c1,c2)', pending: ['c1', 'c2'] }
 
-  it.each<[string, TurnFacts, string]>([
+  it.each<[string, PlanFacts, string]>([
     [
       'start the agent when all are there',
       { ...calls, client: 'u1 a1 t-c1 t-c2' },
       'run u1 a1(c1,c2) t-c1 t-c2',
     ],
-    ['are held while one is missing', { ...calls, client: 'u1 a1 t-c1' }, 'hold u1 a1(c1,c2) t-c1'],
+    ['are held while one is missing', { ...calls, client: 'u1 a1 t-c1' }, 'store u1 a1(c1,c2) t-c1'],
     [
       'start the agent with the last one, in any order',
       { stored: 'u1 a1(c1,c2) t-c2', pending: ['c1', 'c2'], client: 'u1 a1 t-c2 t-c1' },
@@ -132,7 +132,7 @@ describe('tool results', () => {
     [
       'are held together with what the application says',
       { ...calls, client: 'u1 a1 t-c1 s1' },
-      'hold u1 a1(c1,c2) t-c1 s1',
+      'store u1 a1(c1,c2) t-c1 s1',
     ],
     [
       'are not held for a call that the user has left behind',
@@ -158,7 +158,7 @@ describe('tool results', () => {
     const result: Message = { id: 'a1', role: 'tool', toolCallId: 'c1', content: 'done' }
     const given = plan({ stored: 'u1 a1(c1) s1', pending: ['c1'], client: [...talk('u1 a1 s1'), result] })
     expect(brief(given)).toBe('run u1 a1(c1) c1-result s1')
-    expect(opening(given)).toEqual(['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'])
+    expect(catchUp(given)).toEqual(['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT'])
   })
 
   it('of a call that was never made are refused when nothing else is new', () => {
@@ -187,7 +187,7 @@ describe('open questions', () => {
   const interrupts: Interrupt[] = [{ id: 'q1', reason: 'tool_call', toolCallId: 'c1' }]
   const asked = { stored: 'u1 a1(c1,c2)', interrupts, status: 'interrupted' as const }
 
-  it.each<[string, TurnFacts, string]>([
+  it.each<[string, PlanFacts, string]>([
     ['are asked again', { ...asked, client: 'u1 a1' }, 'run u1 a1(c1,c2)'],
     ['are asked again instead of taking a message', { ...asked, client: 'u1 a1 u2 s1' }, 'run u1 a1(c1,c2)'],
     ['are asked again instead of taking an edit', { ...asked, client: 'u1*' }, 'run u1 a1(c1,c2)'],
@@ -233,10 +233,10 @@ describe('open questions', () => {
   it('do not take a waiting message from the client', () => {
     const stored = talk(asked.stored)
     expect(plan({ ...asked, client: 'u2' })).toMatchObject({
-      opening: [{ messages: [] }, { messages: [...stored, ...talk('u2')] }],
+      catchUp: [{ messages: [] }, { messages: [...stored, ...talk('u2')] }],
     })
-    expect(opening(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
-    expect(opening(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
+    expect(catchUp(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
+    expect(catchUp(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
   })
 })
 
@@ -255,7 +255,7 @@ describe('a run that did not come to an end', () => {
     metadata: { millrace: { cancelled: true } },
   }
 
-  it.each<[string, TurnFacts, string]>([
+  it.each<[string, PlanFacts, string]>([
     ['is tried again', { stored: 'u1', client: 'u1', status: 'failed' }, 'run u1'],
     ['is tried again when it was cancelled', { stored: 'u1', client: 'u1', status: 'cancelled' }, 'run u1'],
     ['is tried again when it was lost', { stored: 'u1', client: 'u1', status: 'lost' }, 'run u1'],
@@ -291,15 +291,15 @@ describe('a run that did not come to an end', () => {
   })
 
   it('is tried again with the messages as they are stored', () => {
-    const request = turnRequest({ stored: 'u1', client: 'u1', status: 'failed' })
-    const given = planTurn(request)
+    const request = planRequest({ stored: 'u1', client: 'u1', status: 'failed' })
+    const given = planRun(request)
     expect(given).toMatchObject({ change: { keep: 1, append: [] } })
     expect('messages' in given && given.messages[0]).toBe(request.thread?.messages[0])
   })
 })
 
-describe('the opening', () => {
-  it.each<[string, TurnFacts, string[]]>([
+describe('the catchUp', () => {
+  it.each<[string, PlanFacts, string[]]>([
     ['is empty for a client that is up to date', { stored: 'u1 r1 a1', client: 'u1 a1 u2' }, []],
     ['is empty for a new thread', { client: 's1 u1', clientState: { a: 1 } }, []],
     [
@@ -333,13 +333,13 @@ describe('the opening', () => {
       ['MESSAGES_SNAPSHOT', 'MESSAGES_SNAPSHOT', 'STATE_SNAPSHOT'],
     ],
   ])('%s', (_what, facts, expected) => {
-    expect(opening(plan(facts))).toEqual(expected)
+    expect(catchUp(plan(facts))).toEqual(expected)
   })
 
   it('has all messages and the full state', () => {
     const given = plan({ stored: 'u1 r1 a1', client: 'u9', state: { a: 1, secret: 2 }, clientState: {} })
     expect(given).toMatchObject({
-      opening: [
+      catchUp: [
         { messages: [] },
         { messages: talk('u1 r1 a1 u9') },
         { type: 'STATE_SNAPSHOT', snapshot: { a: 1, secret: 2 } },
@@ -369,7 +369,7 @@ describe('the state', () => {
 describe('the state of a request', () => {
   it('is kept when nothing else is new, and nobody is asked', () => {
     const facts = { stored: 'u1 a1', client: 'u1 a1', state: { a: 1 } }
-    expect(plan({ ...facts, clientState: { a: 2 } })).toMatchObject({ type: 'hold', state: { a: 2 } })
+    expect(plan({ ...facts, clientState: { a: 2 } })).toMatchObject({ type: 'store', state: { a: 2 } })
     expect(brief(plan({ ...facts, clientState: { a: 1 } }))).toBe('nothing')
   })
 
@@ -388,5 +388,54 @@ describe('the state of a request', () => {
     }
     const given = plan({ ...facts, history, clientState: { a: 'old', b: 2 } })
     expect(given).toMatchObject({ type: 'run', state: { a: 'new', b: 2 } })
+  })
+})
+
+const planForClient = (facts: PlanFacts): RunPlan => plan({ ...facts, history: 'client' })
+
+describe('when the history is the client’s', () => {
+  it.each<[string, PlanFacts, string]>([
+    ['its messages are the conversation', { client: 's1 u1 a1 u2' }, 'run s1 u1 a1 u2'],
+    ['what is stored does not count', { stored: 'u1 a1 u2', client: 'u8 a8 u9' }, 'run u8 a8 u9'],
+    ['reasoning and results are taken', { client: 'u1 r1 a1(c1) t-c1' }, 'run u1 r1 a1(c1) t-c1'],
+    ['an empty list is nothing to do', { stored: 'u1', client: '' }, 'nothing'],
+    ['a list that ends with an answer is nothing to do', { client: 'u1 a1' }, 'nothing'],
+    [
+      'an answered question is something to do',
+      { stored: 'u1 a1', client: 'u1 a1', interrupts: [{ id: 'q1', reason: 'x' }], resume: ['q1'] },
+      'run u1 a1',
+    ],
+    [
+      'an open question is asked again',
+      { stored: 'u1 a1', client: 'u1 a1', interrupts: [{ id: 'q1', reason: 'x' }] },
+      'run u1 a1',
+    ],
+    ['a result of an unknown call is not refused', { stored: 'u1', client: 'u1 t-c9' }, 'run u1 t-c9'],
+  ])('%s', (_what, facts, expected) => {
+    expect(brief(planForClient(facts))).toBe(expected)
+  })
+
+  it('what is the same as stored is kept', () => {
+    const given = planForClient({ stored: 'u1 a1 u2 a2', client: 'u1 a1 u2* u3' })
+    expect(given).toMatchObject({ change: { keep: 2, append: talk('u2* u3') }, fork: false })
+  })
+
+  it('a shorter list cuts the stored one, and that is no fork', () => {
+    const given = planForClient({ stored: 'u1 a1 u2 a2', client: 'u1' })
+    expect(given).toMatchObject({ messages: talk('u1'), change: { keep: 1, append: [] }, fork: false })
+  })
+
+  it('the state is the client’s, except for an empty one and the keys of the server', () => {
+    const facts = { stored: 'u1 a1', client: 'u9', state: { a: 1, secret: 2 } }
+    expect(planForClient({ ...facts, clientState: { b: 1 } })).toHaveProperty('state', { b: 1, secret: 2 })
+    expect(planForClient({ ...facts, clientState: {} })).toHaveProperty('state', facts.state)
+  })
+
+  it('the catchUp has the state that the client lacks, and never messages', () => {
+    const facts = { stored: 'u1 a1', client: 'u9', state: { a: 1 } }
+    expect(planForClient({ ...facts, clientState: { a: 1 } })).toMatchObject({ catchUp: [] })
+    expect(planForClient({ ...facts, clientState: {} })).toMatchObject({
+      catchUp: [{ type: 'STATE_SNAPSHOT' }],
+    })
   })
 })

@@ -1,138 +1,222 @@
 import type { Message } from '@ag-ui/core'
+import { sortAnswers } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import { isCutOff, isRejected, type RunInput } from '../../protocol/index.js'
-import type { Thread } from '../../threads/contract.js'
-import { compose } from './insert-messages.js'
-import { findCut, hasFailed, isRepetition } from './find-cut.js'
-import { freshAnswers, legacyAnswers } from './fresh-answers.js'
-import { mergeState, seenOf, type Knowledge } from '../state/merge-state.js'
-import { openingOf } from './catch-up.js'
-import { planClientTurn } from './plan-client-run.js'
-import { readRequest, type RequestReading } from './read-messages.js'
-import { indexStored, isSpoken, type StoredIndex } from './message-index.js'
-import type { TurnPlan, TurnRequest, TurnStart } from './run-plan.js'
+import { isEqual } from '../../core/is-equal.js'
+import { isRecord } from '../../core/is-record.js'
+import { isCutOff, isRejected, type AgentEvent, type RunInput } from '../../protocol/index.js'
+import type { MessageChange, Thread } from '../../threads/contract.js'
+import { mergeState, type Knowledge } from '../state/merge-state.js'
+import type { StateRulesHandle } from '../state/state-rules.js'
+import { catchUpEvents } from './catch-up.js'
+import { findCut, isRepetition, isUnsuccessful } from './find-cut.js'
+import { changeMessages, insertMessages } from './insert-messages.js'
+import { legacyAnswers } from './legacy-answers.js'
+import { indexMessages, isConversation, type MessageIndex } from './message-index.js'
+import { readMessages, type MessageReading } from './read-messages.js'
 
-export type { TurnPlan, TurnRequest } from './run-plan.js'
+/** A request and the thread it meets. */
+export interface PlanRequest {
+  readonly thread: Thread | undefined
+  readonly input: RunInput
+  /** Whose messages count. */
+  readonly history: 'server' | 'client'
+  readonly rules: StateRulesHandle
+  /** Whether the client speaks AG-UI before 1.0. */
+  readonly isLegacy?: boolean
+  /** How many messages were stored when the request came, if it had to wait since. */
+  readonly messagesOnArrival?: number | undefined
+}
+
+/** What a request means for the stored thread. */
+export type RunPlan =
+  | { readonly type: 'refuse'; readonly error: MillraceError }
+  /** Nothing to do and nothing to store: the run starts and finishes. */
+  | { readonly type: 'nothing' }
+  | StorePlan
+  | AgentPlan
+
+/** Run the agent. */
+export interface AgentPlan extends PlanDetails {
+  readonly type: 'run'
+}
+
+/** Store results while others are missing, or a changed state, without running the agent. */
+export interface StorePlan extends PlanDetails {
+  readonly type: 'store'
+}
+
+interface PlanDetails {
+  /** The whole conversation. */
+  readonly messages: readonly Message[]
+  /** The same, as a change of the stored messages. */
+  readonly change: MessageChange
+  /** The full state. */
+  readonly state: unknown
+  /** Snapshots for this client before the agent's first event. They have the full state: see `toVisibleCatchUp`. */
+  readonly catchUp: readonly AgentEvent[]
+  /** Whether an edit or a regeneration cuts stored messages off. */
+  readonly fork: boolean
+  /** The answers to open interrupts. */
+  readonly resume: RunInput['resume']
+}
 
 /**
  * Decides what a request means for a stored thread: what is new in it, what a run starts with, and whether there is
  * anything to run. Changes nothing.
  */
-export function planTurn(request: TurnRequest): TurnPlan {
+export function planRun(request: PlanRequest): RunPlan {
   const { thread, input } = request
-  const given = input.resume.length > 0 ? input.resume : legacyAnswers(thread, input.forwardedProps)
-  const resume = freshAnswers(thread, given)
-  if (resume instanceof MillraceError) return { type: 'refuse', error: resume }
-  const fresh = { ...request, input: { ...request.input, resume } }
-  return request.history === 'client' ? planClientTurn(fresh) : planServerTurn(fresh)
+  const answers = input.resume.length > 0 ? input.resume : legacyAnswers(thread, input.forwardedProps)
+  const { fresh, error } = sortAnswers(answers, {
+    open: thread?.interrupts.map(({ id }) => id) ?? [],
+    answered: answeredInterrupts(thread?.checkpoint),
+  })
+  if (error) return { type: 'refuse', error }
+  // An interrupt that was answered before stays answered: a second answer does nothing.
+  const resumed = { ...request, input: { ...input, resume: [...fresh] } }
+  return request.history === 'client' ? planWithClientHistory(resumed) : planWithServerHistory(resumed)
 }
 
-/** A request that has been compared with what is stored. */
-interface Turn extends TurnRequest {
-  readonly index: StoredIndex
-  readonly reading: RequestReading
+function answeredInterrupts(checkpoint: unknown): readonly string[] {
+  return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? (checkpoint.answered as string[]) : []
 }
 
-function planServerTurn(request: TurnRequest): TurnPlan {
+/** A request that has been compared with the stored messages. */
+interface ComparedRequest extends PlanRequest {
+  readonly index: MessageIndex
+  readonly reading: MessageReading
+}
+
+/** The plan when the stored messages are the conversation. */
+function planWithServerHistory(request: PlanRequest): RunPlan {
   const { thread, input } = request
-  const index = indexStored(thread?.messages ?? [])
-  const reading = readRequest(input.messages, index, request)
-  const turn: Turn = { ...request, index, reading }
-  // What people say meanwhile is not taken. Clients send it again, once the questions are answered.
-  if (isUnanswered(thread, input)) return { type: 'run', ...startOf(turn, { isUnanswered: true }) }
-  // A run that is gone on with stands on the messages it left; nothing is cut from under it.
-  if (input.resume.length > 0) return { type: 'run', ...startOf(turn) }
+  const index = indexMessages(thread?.messages ?? [])
+  const reading = readMessages(input.messages, index, request)
+  const compared: ComparedRequest = { ...request, index, reading }
+  // The run raises its interrupts again. Clients send their new messages again once those are answered.
+  if (isUnanswered(thread, input)) return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
+  // A resumed run stands on the messages it left: nothing is cut.
+  if (input.resume.length > 0) return { type: 'run', ...planDetails(compared) }
   const isRepeated = isRepetition(thread, input.runId)
-  const cut = findCut(reading, index, { isRepeated, arrivedAt: request.arrivedAt ?? index.messages.length })
-  if (cut !== undefined) return { type: 'run', ...startOf(turn, { cut }) }
-  if (reading.fresh.length === 0 && reading.results.length === 0) return planIdleTurn(turn)
-  const isHeld = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(turn)
-  return { type: isHeld ? 'hold' : 'run', ...startOf(turn) }
+  const { messagesOnArrival = index.messages.length } = request
+  const cut = findCut(reading, index, { isRepeated, messagesOnArrival })
+  if (cut !== undefined) return { type: 'run', ...planDetails(compared, { cut }) }
+  if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
+  const isIncomplete = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared)
+  return { type: isIncomplete ? 'store' : 'run', ...planDetails(compared) }
 }
 
-/** Whether questions are open and the request answers none of them. */
+/** Whether interrupts are open and the request answers none of them. */
 function isUnanswered(thread: Thread | undefined, { resume }: RunInput): boolean {
   if (!thread || thread.interrupts.length === 0) return false
   const open = new Set(thread.interrupts.map(({ id }) => id))
   return !resume.some(({ interruptId }) => open.has(interruptId))
 }
 
-/** Nothing is new. */
-function planIdleTurn(turn: Turn): TurnPlan {
-  const { thread, index, reading } = turn
+/** The plan for a request without new messages. */
+function planWithoutNews(request: ComparedRequest): RunPlan {
+  const { thread, index, reading } = request
   const { newest } = reading
-  if (newest?.role === 'tool' && isStray(newest.toolCallId, index)) {
+  if (newest?.role === 'tool' && isUnknownCall(newest.toolCallId, index)) {
     const message = `The tool call '${newest.toolCallId}' was never made in this thread.`
     const details = { toolCallId: newest.toolCallId }
     return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
   }
-  const isUnfinished = hasFailed(thread?.run) && isTurnOfAgent(index) && !lacksResults(turn)
-  const start = startOf(turn)
-  if (isUnfinished) return { type: 'run', ...start }
-  // A change of the state alone is kept, and nobody is asked.
-  return thread && start.state !== thread.state ? { type: 'hold', ...start } : { type: 'nothing' }
+  const isUnfinished = isUnsuccessful(thread?.run) && awaitsAgent(index) && !lacksResults(request)
+  const details = planDetails(request)
+  if (isUnfinished) return { type: 'run', ...details }
+  // A change of the state alone is stored.
+  return thread && details.state !== thread.state ? { type: 'store', ...details } : { type: 'nothing' }
 }
 
-function isStray(toolCallId: string, { holderOf, hasResult }: StoredIndex): boolean {
-  return holderOf(toolCallId) === undefined && !hasResult(toolCallId)
+function isUnknownCall(toolCallId: string, { callerOf, hasResult }: MessageIndex): boolean {
+  return callerOf(toolCallId) === undefined && !hasResult(toolCallId)
 }
 
-/** Whether the last that was said is for the agent to answer. What was taken back or cut off is as if it had not been said. */
-function isTurnOfAgent({ messages }: StoredIndex): boolean {
-  const last = messages.findLast((message) => isSpoken(message) && !isRejected(message) && !isCutOff(message))
+/** Whether the agent has yet to answer the last message. Rejected and cut-off answers do not count. */
+function awaitsAgent({ messages }: MessageIndex): boolean {
+  const last = messages.findLast(
+    (message) => isConversation(message) && !isRejected(message) && !isCutOff(message),
+  )
   return last?.role === 'user' || last?.role === 'tool'
 }
 
 /**
- * Whether calls of the latest turn still wait for results. Those from before a user message do not count: nobody waits
- * for them any more, and one that is never answered must not stop the thread.
+ * Whether calls since the last user message wait for results. Earlier ones do not count: a call that is never answered
+ * must not stop the thread.
  */
-function lacksResults({ thread, index, reading }: Turn): boolean {
-  const taken = new Set(reading.results.map(({ toolCallId }) => toolCallId))
-  const turnStart = index.messages.findLastIndex(({ role }) => role === 'user')
+function lacksResults({ thread, index, reading }: ComparedRequest): boolean {
+  const answered = new Set(reading.results.map(({ toolCallId }) => toolCallId))
+  const lastUser = index.messages.findLastIndex(({ role }) => role === 'user')
   return (thread?.pendingToolCalls ?? []).some(
-    ({ id }) => !taken.has(id) && !index.hasResult(id) && (index.holderOf(id) ?? -1) > turnStart,
+    ({ id }) => !answered.has(id) && !index.hasResult(id) && (index.callerOf(id) ?? -1) > lastUser,
   )
 }
 
-interface StartOptions {
+interface DetailOptions {
   readonly cut?: number
   readonly isUnanswered?: boolean
 }
 
-function startOf(turn: Turn, { cut, isUnanswered = false }: StartOptions = {}): TurnStart {
-  const { thread, input, rules, index, reading } = turn
+function planDetails(
+  request: ComparedRequest,
+  { cut, isUnanswered = false }: DetailOptions = {},
+): PlanDetails {
+  const { thread, input, rules, index, reading } = request
   const { results } = reading
-  const fresh = isUnanswered ? [] : freshOf(reading, cut)
-  const { messages, change } = compose(index, { cut, results, fresh })
-  // Who cuts a thread decides how it goes on from there.
-  const knows = cut === undefined ? knowledgeOf(turn) : 'all'
-  const state = mergeState({
-    ...seenOf(thread, rules),
-    stored: thread?.state,
-    client: input.state,
-    knows,
-    rules,
-  })
-  const shown = isUnanswered ? withWaiting(messages, reading) : messages
-  const opening = openingOf({ input, messages: shown, state, rules })
-  return { messages, change, state, opening, fork: cut !== undefined, resume: input.resume }
+  const fresh = isUnanswered ? [] : freshMessages(reading, cut)
+  const { messages, change } = insertMessages(index, { cut, results, fresh })
+  // A client that cuts a thread decides how it goes on from there.
+  const knows = cut === undefined ? clientKnowledge(request) : 'all'
+  const state = mergeState({ thread, client: input.state, knows, rules })
+  const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
+  const catchUp = catchUpEvents({ input, messages: shown, state, rules })
+  return { messages, change, state, catchUp, fork: cut !== undefined, resume: input.resume }
 }
 
-/** The conversation with what the client is to send again: a snapshot without it would take it from the client. */
-function withWaiting(messages: readonly Message[], { fresh, edit }: RequestReading): readonly Message[] {
+/** With the messages that the client is to send again: a snapshot without them would take them from the client. */
+function withUnsentMessages(
+  messages: readonly Message[],
+  { fresh, edit }: MessageReading,
+): readonly Message[] {
   const edited = edit?.message
   return [...messages.map((message) => (message.id === edited?.id ? edited : message)), ...fresh]
 }
 
-/** What goes to the end, an edited message in its place among the new ones. */
-function freshOf({ fresh, edit }: RequestReading, cut: number | undefined): readonly Message[] {
+/** The messages for the end, with an edited one at its position among the new ones. */
+function freshMessages({ fresh, edit }: MessageReading, cut: number | undefined): readonly Message[] {
   if (!edit || cut === undefined) return fresh
   return [...fresh.slice(0, edit.after), edit.message, ...fresh.slice(edit.after)]
 }
 
-function knowledgeOf({ index, reading }: Turn): Knowledge {
-  const latest = index.spoken.at(-1)
+function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
+  const latest = index.conversation.at(-1)
   if (latest === undefined || reading.known.includes(latest)) return 'all'
   return reading.knowsAny ? 'some' : 'none'
+}
+
+/** The plan when the client's messages are the conversation, whatever is stored. */
+function planWithClientHistory({ thread, input, rules }: PlanRequest): RunPlan {
+  if (!hasWork(thread, input)) return { type: 'nothing' }
+  const stored = thread?.messages ?? []
+  const differing = input.messages.findIndex(
+    (message, n) => n >= stored.length || !isEqual(message, stored[n]),
+  )
+  const keep = differing === -1 ? input.messages.length : differing
+  const state = mergeState({ thread, client: input.state, knows: 'all', rules })
+  return {
+    type: 'run',
+    ...changeMessages(stored, { keep, append: input.messages.slice(keep) }),
+    state,
+    catchUp: catchUpEvents({ input, messages: undefined, state, rules }),
+    fork: false,
+    resume: input.resume,
+  }
+}
+
+function hasWork(thread: Thread | undefined, input: RunInput): boolean {
+  // Open interrupts are raised again: a run that just finished would tell the client that there are none.
+  if (input.resume.length > 0 || (thread?.interrupts.length ?? 0) > 0) return true
+  const last = input.messages.findLast(isConversation)
+  return last !== undefined && last.role !== 'assistant'
 }

@@ -1,52 +1,53 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
 import type { Thread } from '../../threads/contract.js'
-import { isEdited } from './is-edited.js'
-import { isPrompt, isSpoken, type StoredIndex } from './message-index.js'
+import { isEdited } from './edited-message.js'
+import { isConversation, isPrompt, type MessageIndex } from './message-index.js'
 
-/** What a client's list of messages tells someone who has the stored ones. */
-export interface RequestReading {
+/** What a client's messages say, compared with the stored ones. */
+export interface MessageReading {
   /** Stored positions of the messages it has, each once, in its order. Without reasoning and activity. */
   readonly known: readonly number[]
   /** Whether it has any stored message at all. */
   readonly knowsAny: boolean
-  /** What people and the application have said since, in order. */
+  /** New messages of the user and the application, in order. */
   readonly fresh: readonly Message[]
-  /** Whether a person has said something behind all that is known. */
-  readonly hasNewTurn: boolean
-  /** Results that the thread waits for, one for each call. */
+  /** Whether a new user message follows all known ones. */
+  readonly endsWithUser: boolean
+  /** Results of pending tool calls, one for each call. */
   readonly results: readonly ToolMessage[]
-  /** The first stored user message that has other content now. An edit of a later one goes with the cut. */
+  /** The first edited user message. The cut takes later ones with it. */
   readonly edit: Edit | undefined
-  /** Its last message, leaving out reasoning and activity. */
+  /** The last message, leaving out reasoning and activity. */
   readonly newest: Message | undefined
 }
 
 interface Edit {
-  /** Of the stored message. */
+  /** The position of the stored message. */
   readonly position: number
   readonly message: Message
   /** How many of `fresh` stand before it. */
   readonly after: number
 }
 
-export interface ReadOptions {
+export interface ReadMessagesOptions {
   readonly thread: Thread | undefined
-  /** Whether the client is one from before 1.0. */
+  /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy?: boolean | undefined
 }
 
 /** Reads a client's messages once, from the first to the last. */
-export function readRequest(
+export function readMessages(
   messages: readonly Message[],
-  index: StoredIndex,
-  { thread, isLegacy = false }: ReadOptions,
-): RequestReading {
-  const repeated = repeatedPrompts(messages, index)
-  const results = createResults(messages, index, thread)
+  index: MessageIndex,
+  { thread, isLegacy = false }: ReadMessagesOptions,
+): MessageReading {
+  const repeated = findRepeatedPrompts(messages, index)
+  const pending = findPendingCalls(thread)
+  const results: ToolMessage[] = []
   const known: number[] = []
   const isKnown = new Uint8Array(index.messages.length)
   const fresh = new Map<string, Message>()
-  let [knowsAny, hasNewTurn] = [false, false]
+  let [knowsAny, endsWithUser] = [false, false]
   let edit: Edit | undefined
   let next = 0
   for (const message of messages) {
@@ -55,38 +56,39 @@ export function readRequest(
       next = position + 1
       const stored = index.messages[position]
       knowsAny = true
-      if (!stored || !isSpoken(stored) || isKnown[position] === 1) continue
+      if (!stored || !isConversation(stored) || isKnown[position] === 1) continue
       isKnown[position] = 1
       known.push(position)
-      hasNewTurn = false
+      endsWithUser = false
       if (position < (edit?.position ?? Infinity) && isEdited(stored, message, isLegacy))
         edit = { position, message, after: fresh.size }
-    } else if (message.role === 'tool') results.offer(message)
-    else if (isDelivered(message) && !fresh.has(message.id) && !repeated.has(message)) {
+    } else if (message.role === 'tool') {
+      if (pending.delete(message.toolCallId)) results.push(message)
+    } else if (isFromClient(message) && !fresh.has(message.id) && !repeated.has(message)) {
       fresh.set(message.id, message)
-      hasNewTurn ||= message.role === 'user'
+      endsWithUser ||= message.role === 'user'
     }
   }
   return {
     known,
     knowsAny,
     fresh: [...fresh.values()],
-    hasNewTurn,
-    results: results.taken(),
+    endsWithUser,
+    results: withUniqueIds(results, messages, index),
     edit,
-    newest: messages.findLast(isSpoken),
+    newest: messages.findLast(isConversation),
   }
 }
 
-/** Nobody speaks in the agent's name. */
-function isDelivered({ role }: Message): boolean {
+/** A client cannot add messages in the agent's name. */
+function isFromClient({ role }: Message): boolean {
   return role === 'user' || role === 'system' || role === 'developer'
 }
 
-/** What stands in front of a conversation and is stored under another id: some clients name it anew for each request. */
-function repeatedPrompts(
+/** Prompts in front that are stored under another id: some clients give them new ids for each request. */
+function findRepeatedPrompts(
   messages: readonly Message[],
-  { messages: stored }: StoredIndex,
+  { messages: stored }: MessageIndex,
 ): ReadonlySet<Message> {
   const end = messages.findIndex((message) => !isPrompt(message))
   if (end <= 0 || stored.length === 0) return none
@@ -100,25 +102,19 @@ function promptText({ role, content }: Message): string {
   return JSON.stringify([role, content])
 }
 
-/** Takes the first result for each call that waits for one. Questions are answered by `resume`, not by results. */
-function createResults(messages: readonly Message[], index: StoredIndex, thread: Thread | undefined) {
-  const waiting = new Set(thread?.pendingToolCalls.map(({ id }) => id))
+/** The calls that take a result. A call with an open interrupt is answered by `resume` instead. */
+function findPendingCalls(thread: Thread | undefined): Set<string> {
+  const pending = new Set(thread?.pendingToolCalls.map(({ id }) => id))
   for (const { toolCallId } of thread?.interrupts ?? [])
-    if (toolCallId !== undefined) waiting.delete(toolCallId)
-  const taken = new Map<string, ToolMessage>()
-  return {
-    offer(message: ToolMessage): void {
-      if (waiting.delete(message.toolCallId)) taken.set(message.toolCallId, message)
-    },
-    taken: (): ToolMessage[] => withOwnIds([...taken.values()], messages, index),
-  }
+    if (toolCallId !== undefined) pending.delete(toolCallId)
+  return pending
 }
 
-/** Some clients name a result as they name its call or the message with the call. Here an id names one message. */
-function withOwnIds(
+/** Some clients give a result the id of its call, or of the message with the call. Here an id names one message. */
+function withUniqueIds(
   results: readonly ToolMessage[],
   messages: readonly Message[],
-  index: StoredIndex,
+  index: MessageIndex,
 ): ToolMessage[] {
   if (results.length === 0) return []
   const uses = new Map<string, number>()

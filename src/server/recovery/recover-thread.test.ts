@@ -6,7 +6,7 @@ import { createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol
 import { assertValidStream } from '../../testing/index.js'
 import type { RunStart, Thread, ThreadChange } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
-import { recoverThread, settledThread } from './recover-thread.js'
+import { loadThread, recoverThread } from './recover-thread.js'
 
 const key = keyOf('t')
 const question: Message = { id: 'u1', role: 'user', content: 'Is it raining?' }
@@ -23,7 +23,7 @@ interface Lost {
   /** What the agent has written. */
   readonly events?: readonly AgentEvent[]
   /** Events between RUN_STARTED and those of the agent. */
-  readonly opening?: readonly AgUiEvent[]
+  readonly catchUp?: readonly AgUiEvent[]
   /** What was committed before. */
   readonly before?: Partial<ThreadChange>
   /** Whether even RUN_STARTED is missing. */
@@ -32,17 +32,17 @@ interface Lost {
 
 /** Leaves a run as a process leaves it that dies. Gives what its log has. */
 async function lose(lost: Lost = {}): Promise<AgUiEvent[]> {
-  const { events = [], opening = [], before, isEmpty = false } = lost
+  const { events = [], catchUp = [], before, isEmpty = false } = lost
   const { store } = under.server
   const lease = await hold(store, key)
   if (before) await store.threads.commit(lease, changeOf(before))
   const start = { ...nothing, ...lost.start }
-  await store.threads.begin(lease, runOf('r1', { start: { ...start, opening: opening.length } }))
+  await store.threads.begin(lease, runOf('r1', { start: { ...start, catchUp: catchUp.length } }))
   const logged: AgUiEvent[] = []
   const messages = [...(before?.append ?? []).slice(0, start.keep), ...start.append]
   const emit = (event: AgUiEvent): void => {
     logged.push(event)
-    if (event.type === 'RUN_STARTED') logged.push(...opening)
+    if (event.type === 'RUN_STARTED') logged.push(...catchUp)
   }
   const stream = createRunStream({ threadId: 't', runId: 'r1', messages, state: start.state, emit })
   for (const event of events) stream.write(event)
@@ -55,7 +55,7 @@ async function lose(lost: Lost = {}): Promise<AgUiEvent[]> {
 /** Recovers, and checks that the log is a whole stream then. */
 async function recovered(logged: readonly AgUiEvent[], input?: object): Promise<Thread> {
   const { server } = under
-  const thread = await settledThread(server, key)
+  const thread = await loadThread(server, key)
   if (!thread) throw new Error('The thread is gone.')
   const log = (await logOf(server.store, key, 'r1')).map(({ json }) => JSON.parse(json) as AgUiEvent)
   expect(log.slice(0, logged.length)).toEqual(logged)
@@ -191,11 +191,11 @@ describe('the state of a lost run', () => {
 describe('the log of a lost run', () => {
   test('is not believed about what only brought its client up to date', async () => {
     const waiting: Message = { id: 'u9', role: 'user', content: 'Not taken.' }
-    const opening: AgUiEvent[] = [
+    const catchUp: AgUiEvent[] = [
       { type: 'MESSAGES_SNAPSHOT', messages: [question, waiting] },
       { type: 'STATE_SNAPSHOT', snapshot: {} },
     ]
-    const { messages } = await recovered(await lose({ opening, events: text }))
+    const { messages } = await recovered(await lose({ catchUp, events: text }))
     expect(messages.map(({ id }) => id)).toEqual(['u1', 'a1'])
   })
 
@@ -217,7 +217,7 @@ describe('the log of a lost run', () => {
     ]
     await store.log.append(lease, { runId: 'r1', firstSeq: logged.length, lines })
     await store.leases.release(lease)
-    const thread = await settledThread(under.server, key)
+    const thread = await loadThread(under.server, key)
     expect(thread?.messages.at(-1)).toMatchObject({ content: 'It is dry.' })
     expect(under.logged).toContain('warn an event in the log of a lost run cannot be read')
   })
@@ -225,23 +225,23 @@ describe('the log of a lost run', () => {
 
 describe('a thread that is asked for', () => {
   test('is left alone when its run has ended, or there is none', async () => {
-    expect(await settledThread(under.server, key)).toBeUndefined()
+    expect(await loadThread(under.server, key)).toBeUndefined()
     const lease = await hold(under.server.store, key)
     await under.server.store.threads.commit(lease, changeOf({ run: runOf('r0', { status: 'completed' }) }))
-    expect(await settledThread(under.server, key)).toMatchObject({ version: 1 })
+    expect(await loadThread(under.server, key)).toMatchObject({ version: 1 })
     expect(await recoverThread(under.server, lease)).toMatchObject({ version: 1 })
   })
 
   test('is left alone while its run is at work in another process', async () => {
     await lose({ events: text })
     await hold(under.server.store, key)
-    expect((await settledThread(under.server, key))?.run?.status).toBe('running')
+    expect((await loadThread(under.server, key))?.run?.status).toBe('running')
     expect(under.logged).toEqual([])
   })
 
   test('by many at once is recovered once, and all get the same', async () => {
     await lose({ events: text })
-    const all = await Promise.all(Array.from({ length: 10 }, () => settledThread(under.server, key)))
+    const all = await Promise.all(Array.from({ length: 10 }, () => loadThread(under.server, key)))
     expect(new Set(all.map((thread) => thread?.run?.status))).toEqual(new Set(['lost']))
     expect(new Set(all.map((thread) => thread?.version))).toEqual(new Set([1]))
     expect(under.server.metrics.render()).toContain('status="lost"} 1')
@@ -252,8 +252,8 @@ describe('a thread that is asked for', () => {
     const { server } = under
     const commit = () => Promise.reject(new Error('full'))
     const failing = { ...server, store: { ...server.store, threads: { ...server.store.threads, commit } } }
-    await expect(settledThread(failing, key)).rejects.toThrow('full')
+    await expect(loadThread(failing, key)).rejects.toThrow('full')
     expect(await server.store.leases.isHeld(key)).toBe(false)
-    expect((await settledThread(server, key))?.run?.status).toBe('lost')
+    expect((await loadThread(server, key))?.run?.status).toBe('lost')
   })
 })

@@ -1,20 +1,19 @@
 import { MillraceError, toWireError } from '../../core/errors.js'
+import { threadKeyText } from '../../threads/thread-key.js'
 import type { Lease, LogEntry, RunRecord, Store, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import { afterLoss } from './after-loss.js'
-import { openClientCalls, titleOf } from '../run/message-tail.js'
-import { replayRun } from './replay-run.js'
-import { stillOpen } from '../run/thread-change.js'
+import { pendingClientCalls, stillPending, titleFor } from '../run/thread-change.js'
+import { replayLostRun, recoveredContent } from './lost-run.js'
 
-/** A thread as it is when no run is at work on it. A run that was lost with its process is ended first. */
-export async function settledThread(server: ServerContext, key: ThreadKey): Promise<Thread | undefined> {
+/** Loads a thread. Ends its run first if that was lost with its process. */
+export async function loadThread(server: ServerContext, key: ThreadKey): Promise<Thread | undefined> {
   const { store, registry, limits, owner, recoveries } = server
   const thread = await store.threads.load(key)
   if (thread?.run?.status !== 'running' || registry.get(key)) return thread
   const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
   if (!lease) {
-    const recovery = recoveries.over(key)
-    // At work in another process.
+    const recovery = recoveries.current(key)
+    // The run is at work in another process.
     if (!recovery) return thread
     await recovery
     return store.threads.load(key)
@@ -28,9 +27,36 @@ export async function settledThread(server: ServerContext, key: ThreadKey): Prom
   })
 }
 
+/** The recoveries of this server. A request for a thread waits for its recovery. */
+export interface Recoveries {
+  /** Does the work and knows it by the key until it is done. */
+  during<T>(key: ThreadKey, work: () => Promise<T>): Promise<T>
+  /** Resolves when the recovery of a thread is done, well or not. Undefined when there is none. */
+  current(key: ThreadKey): Promise<void> | undefined
+}
+
+export function createRecoveries(): Recoveries {
+  const current = new Map<string, Promise<void>>()
+  const ignore = (): void => undefined
+  return {
+    async during(key, work) {
+      const name = threadKeyText(key)
+      const result = work()
+      const done = result.then(ignore, ignore)
+      current.set(name, done)
+      try {
+        return await result
+      } finally {
+        if (current.get(name) === done) current.delete(name)
+      }
+    },
+    current: (key) => current.get(threadKeyText(key)),
+  }
+}
+
 /**
- * Ends the run that was at work when its process died: what its log has of it becomes part of the thread, followed by
- * RUN_ERROR. Needs the lease, so that nobody is at work on it.
+ * Ends a run that was lost with its process: the events in its log become part of the thread, and RUN_ERROR follows them.
+ * Needs the lease, so that nobody is at work on the thread.
  */
 export async function recoverThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
   const { store, clock, stateRules, log, metrics } = server
@@ -44,16 +70,16 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     state: thread?.state,
     clientTools: [],
   }
-  const begun = [...(thread?.messages ?? []).slice(0, start.keep), ...start.append]
-  const lost = new MillraceError('RUN_LOST', lostText)
-  const { lines, ended } = replayRun({
-    ...{ thread: lease.key.thread, run, entries, messages: begun, state: start.state, error: lost },
+  const startMessages = [...(thread?.messages ?? []).slice(0, start.keep), ...start.append]
+  const lost = new MillraceError('RUN_LOST', lostMessage)
+  const { lines, ended } = replayLostRun({
+    ...{ threadId: lease.key.thread, run, entries, error: lost },
+    start: { messages: startMessages, state: start.state },
     onUnreadable: (error) =>
       log.warn({ ...lease.key, err: error }, 'an event in the log of a lost run cannot be read'),
   })
-  const { messages, state, ...open } = afterLoss({ thread, start, begun, ended, stateRules })
+  const { messages, state, ...open } = recoveredContent({ thread, start, startMessages, ended, stateRules })
   const added = messages.slice(start.keep)
-  const error = toWireError(lost)
   const { start: _, ...record } = run
   const firstSeq = run.nextSeq + entries.length + unseenGap
   await store.threads.commit(lease, {
@@ -62,12 +88,18 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     append: added,
     state: stateRules.stored(state),
     ...open,
-    pendingToolCalls: openClientCalls(added, {
+    pendingToolCalls: pendingClientCalls(added, {
       clientTools: new Set(start.clientTools),
-      before: stillOpen(thread?.pendingToolCalls ?? [], messages),
+      before: stillPending(thread?.pendingToolCalls ?? [], messages),
     }),
-    ...(thread?.title ? {} : { title: titleOf(messages) }),
-    run: { ...record, status: 'lost', endedAt: clock.now(), nextSeq: firstSeq + lines.length, error },
+    ...(thread?.title ? {} : { title: titleFor(messages) }),
+    run: {
+      ...record,
+      status: 'lost',
+      endedAt: clock.now(),
+      nextSeq: firstSeq + lines.length,
+      error: toWireError(lost),
+    },
     log: { runId: run.runId, firstSeq, lines },
   })
   metrics.runEnded({ agent: lease.key.agent, status: 'lost' })
@@ -75,10 +107,10 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   return store.threads.load(lease.key)
 }
 
-/** Clients may have seen events that never reached the log. The end gets numbers that none of those can have had. */
+/** Clients may have seen events that never reached the log. No such event can have the numbers of the end. */
 const unseenGap = 1_000_000
 
-const lostText = 'The run was lost: its process has ended. Send the message again to go on.'
+const lostMessage = 'The run was lost: its process has ended. Send the message again to go on.'
 
 async function readLog(
   store: Store,

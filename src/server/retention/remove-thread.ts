@@ -4,8 +4,8 @@ import { MillraceError } from '../../core/errors.js'
 import type { Lease, Store, Thread, ThreadKey, ThreadSummary } from '../../threads/contract.js'
 import { summarizeThread } from '../../threads/thread-list.js'
 import type { RemovalReason, ThreadRules } from '../contract.js'
-import { ownerOf } from '../run/agent-memory.js'
-import { keepLease } from '../run/keep-lease.js'
+import { toThreadOwner } from '../run/agent-memory.js'
+import { renewLease } from '../run/lease.js'
 
 export interface RemoveThreadOptions {
   readonly store: Store
@@ -37,7 +37,7 @@ export async function removeThread(options: RemoveThreadOptions): Promise<Remova
   const lease = await store.leases.acquire(key, { owner, ttlMs: leaseMs })
   if (lease === undefined) return 'busy'
   // If the lease is lost, the store refuses the removal.
-  const stopRenewing = keepLease({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
+  const stopRenewing = renewLease({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
   try {
     return await removeLeased(lease, options)
   } finally {
@@ -55,7 +55,7 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
   if (isStillDue?.(summarizeThread(thread)) === false || !(await isAllowed(thread, options))) return 'spared'
   try {
     // Before the store: when this fails, the thread is still there to be removed again.
-    await options.memory?.forget(ownerOf(key))
+    await options.memory?.forget(toThreadOwner(key))
     await store.threads.remove(lease)
     return 'removed'
   } catch (error) {
@@ -66,8 +66,8 @@ async function removeLeased(lease: Lease, options: RemoveThreadOptions): Promise
 
 /** Removes a thread that only the agent's runtime knows. */
 async function removeFromMemory({ memory, key }: RemoveThreadOptions): Promise<Removal> {
-  if (!(await memory?.read(ownerOf(key)))) return 'missing'
-  await memory?.forget(ownerOf(key))
+  if (!(await memory?.read(toThreadOwner(key)))) return 'missing'
+  await memory?.forget(toThreadOwner(key))
   return 'removed'
 }
 

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { settledThread } from '../recovery/recover-thread.js'
+import { loadThread } from '../recovery/recover-thread.js'
 import { jsonResponse, readThreadBody, unknownThread, type Route } from './route.js'
 
 /**
@@ -17,7 +17,7 @@ export const cancelRoute: Route = {
       await live.done
       return jsonResponse({ status: 'cancelled', runId: live.runId })
     }
-    const waiting = await server.openings.cancel(key, runId)
+    const waiting = await server.registry.starting.cancel(key, runId)
     if (waiting !== undefined) {
       // It may have become a live run meanwhile, which is about to end.
       const started = server.registry.get(key)
@@ -25,7 +25,7 @@ export const cancelRoute: Route = {
       return jsonResponse({ status: 'cancelled', runId: waiting })
     }
     if (live) throw new MillraceError('RUN_NOT_FOUND', `Run '${runId}' is not at work; '${live.runId}' is.`)
-    const thread = await settledThread(server, key)
+    const thread = await loadThread(server, key)
     if (!thread) throw unknownThread(key)
     if (thread.run?.status === 'running')
       throw new MillraceError('THREAD_IS_LOCKED', 'The run is at work in another process. Cancel it there.')

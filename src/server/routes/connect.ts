@@ -10,11 +10,11 @@ import {
 import type { LogEntry, LogPosition, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { Limits } from '../contract.js'
-import type { LiveRun } from '../live/live-run.js'
-import { settledThread } from '../recovery/recover-thread.js'
+import type { LiveRun } from '../live/registry.js'
+import { loadThread } from '../recovery/recover-thread.js'
 import { checkId } from '../request/check-input.js'
-import { rememberedThread } from '../run/agent-memory.js'
-import { serverClosing } from '../run/server-closing.js'
+import { readRememberedThread } from '../run/agent-memory.js'
+import { serverClosing } from '../run/lease.js'
 import type { Batch } from '../stream/framing.js'
 import { replyWithStream } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
@@ -32,10 +32,10 @@ export const connectRoute: Route = {
     const { body, key } = await readThreadBody(server, request)
     const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
     const position = lastEventPosition(request.request.headers, server.limits)
-    const thread = await settledThread(server, key)
+    const thread = await loadThread(server, key)
     const live = server.registry.get(key)
     if (!thread && !live) {
-      const remembered = await rememberedThread(server, key)
+      const remembered = await readRememberedThread(server, key)
       if (!remembered) throw unknownThread(key)
       return replyWithStream(server, request, { peer, source: () => atRest({ key, ...remembered }, server) })
     }
@@ -62,7 +62,7 @@ function isOfLatestRun(
   run: Thread['run'],
   live: LiveRun | undefined,
 ): boolean {
-  if (live) return runId === live.runId && seq < live.feed.nextSeq()
+  if (live) return runId === live.runId && seq < live.feed.nextSeq
   return runId === run?.runId && (run.status === 'running' || seq < run.nextSeq)
 }
 
@@ -78,7 +78,7 @@ interface Connection {
 
 function catchUp(connection: Connection): AsyncIterable<Batch> | Iterable<Batch> {
   const { server, thread, live, from, signal } = connection
-  if (live && from) return live.feed.follow(from.seq, signal)
+  if (live && from) return live.feed.subscribe(from.seq, signal)
   if (live) return followFromStart(live, signal)
   if (!thread) return []
   if (thread.run && from) return followAfter(connection, from)
@@ -91,7 +91,7 @@ async function* followFromStart(
   signal: DisconnectSignal,
 ): AsyncGenerator<Batch> {
   let isFirst = true
-  for await (const batch of feed.follow(firstSeq - 1, signal)) {
+  for await (const batch of feed.subscribe(firstSeq - 1, signal)) {
     if (isFirst) yield* withSnapshots(batch, start)
     else yield batch
     isFirst = false
@@ -141,7 +141,7 @@ async function* followAfter(connection: Connection, from: EventPosition): AsyncG
   }
   const { server, key, signal } = connection
   if (!isFirst || signal.aborted) return
-  const thread = await settledThread(server, key)
+  const thread = await loadThread(server, key)
   // The run has ended in another process, before it came to that event.
   if (thread && thread.run?.status !== 'running' && !isOfLatestRun(from, thread.run, undefined))
     yield* atRest(thread, server)
@@ -208,7 +208,7 @@ function isTerminalEntry({ json }: LogEntry): boolean {
 /** Resolves to false when nothing more will come, or nobody waits for it. */
 async function waitForMore({ server, key, signal }: Connection, at: LogPosition): Promise<boolean> {
   const { store, isClosing, clock, limits } = server
-  const run = (await settledThread(server, key))?.run
+  const run = (await loadThread(server, key))?.run
   const isOver = run?.runId !== at.runId || run.status !== 'running'
   // The log may have grown before the run ended.
   if (isOver) return (await store.log.read(key, at, 1)).length > 0

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { settledThread } from '../recovery/recover-thread.js'
+import { loadThread } from '../recovery/recover-thread.js'
 import { removeThread } from '../retention/remove-thread.js'
 import { memoryOf } from '../run/agent-memory.js'
 import { jsonResponse, threadInPath, unknownThread, type Route } from './route.js'
@@ -11,7 +11,7 @@ export const deleteThreadRoute: Route = {
   async handle(server, request) {
     const { store, owner, limits, threadRules, log } = server
     const key = threadInPath(server, request)
-    await settledThread(server, key)
+    await loadThread(server, key)
     const outcome = await removeThread({
       ...{ store, key, owner, leaseMs: limits.leaseMs, rules: threadRules, reason: 'request' },
       memory: memoryOf(server, key),

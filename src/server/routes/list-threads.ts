@@ -1,6 +1,6 @@
 import type { Owner, ThreadSummary } from '../../threads/contract.js'
-import type { LiveRun } from '../live/live-run.js'
-import { titleOf } from '../run/message-tail.js'
+import type { LiveRun } from '../live/registry.js'
+import { titleFor } from '../run/thread-change.js'
 import { jsonResponse, pageLimit, type Route } from './route.js'
 
 const defaultPageSize = 50
@@ -75,7 +75,7 @@ function firstRunPosition(cursor = ''): FirstRunPosition | undefined {
 function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {
   return {
     threadId: key.thread,
-    title: titleOf(start.messages),
+    title: titleFor(start.messages),
     status: 'running',
     messageCount: start.messages.length,
     createdAt: startedAt,

@@ -1,11 +1,11 @@
 import { toWireError } from '../../core/errors.js'
 import { parseRunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
-import type { LiveRun } from '../live/live-run.js'
+import type { LiveRun } from '../live/registry.js'
 import { checkRunInput } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
-import { openTurn, type Turn } from '../run/open-run.js'
-import { serverClosing } from '../run/server-closing.js'
+import { acceptRun, type AcceptedRun } from '../run/accept-run.js'
+import { serverClosing } from '../run/lease.js'
 import type { Batch } from '../stream/framing.js'
 import { replyWithStream, type StreamReply } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
@@ -25,20 +25,17 @@ export const runRoute: Route = {
     if (warnings.length > 0) server.log.warn({ ...key, runId, warnings }, 'a request was not quite right')
     const requestedAt = server.clock.now()
     const controller = new AbortController()
-    const turnRequest = { agent, key, input, controller, isLegacy: peer.legacy, request: request.request }
-    const opening = openTurn(server, turnRequest)
-    server.openings.add(opening, { key, runId, controller })
-    const onOpened = (): void => server.openings.delete(opening)
-    // Handles a refusal at once: the await below may come too late for it.
-    opening.then(onOpened, onOpened)
+    const incoming = { agent, key, input, controller, isLegacy: peer.legacy, request: request.request }
+    const accepting = acceptRun(server, incoming)
+    server.registry.starting.add(accepting, { key, runId, controller })
     // A request that must wait for the thread gets its stream at once; all other refusals are plain HTTP errors.
     const mustWait = server.whenBusy !== 'reject' && server.registry.get(key) !== undefined
-    const turn = mustWait
-      ? opening.catch((error: unknown) => refusedRun(server, error, runId))
-      : await opening
+    const run = mustWait
+      ? accepting.catch((error: unknown) => refusedRun(server, error, runId))
+      : await accepting
     return replyWithStream(server, request, {
       peer,
-      ...followRun(server, turn, { agent: agent.name, requestedAt }),
+      ...subscribeTo(server, run, { agent: agent.name, requestedAt }),
     })
   },
 }
@@ -46,35 +43,38 @@ export const runRoute: Route = {
 /** The same at the root of the server, where most clients look. */
 export const rootRoute: Route = { ...runRoute, path: '/' }
 
-function refusedRun(server: ServerContext, error: unknown, runId: string): Turn {
+function refusedRun(server: ServerContext, error: unknown, runId: string): AcceptedRun {
   server.log.warn({ runId, err: error }, 'a run could not be started')
-  return { type: 'over', runId, events: [{ type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }] }
+  return { type: 'ended', runId, events: [{ type: 'RUN_ERROR', ...toWireError(error, 'INTERNAL_ERROR') }] }
 }
 
 /**
- * Follows a run, which may still have to wait for its thread. A function of its own: the request in the scope above would
+ * Subscribes to a run, which may still have to wait for its thread. A function of its own: the request in the scope above would
  * stay in memory as long as the stream.
  */
-function followRun(
+function subscribeTo(
   server: ServerContext,
-  turn: Turn | Promise<Turn>,
+  run: AcceptedRun | Promise<AcceptedRun>,
   { agent, requestedAt }: { readonly agent: string; readonly requestedAt: number },
 ): Pick<StreamReply, 'source' | 'onEnd'> {
   let live: LiveRun | undefined
-  const follow = (opened: Turn, signal: DisconnectSignal): AsyncIterable<Batch> | Iterable<Batch> => {
+  const subscribe = (
+    accepted: AcceptedRun,
+    signal: DisconnectSignal,
+  ): AsyncIterable<Batch> | Iterable<Batch> => {
     server.metrics.firstEvent({ agent }, (server.clock.now() - requestedAt) / 1000)
-    if (opened.type === 'over') return [{ events: opened.events }]
-    live = opened.run
-    return live.feed.follow(live.firstSeq - 1, signal)
+    if (accepted.type === 'ended') return [{ events: accepted.events }]
+    live = accepted.run
+    return live.feed.subscribe(live.firstSeq - 1, signal)
   }
-  const followLater = async function* (
-    later: Promise<Turn>,
+  const subscribeLater = async function* (
+    later: Promise<AcceptedRun>,
     signal: DisconnectSignal,
   ): AsyncGenerator<Batch> {
-    yield* follow(await later, signal)
+    yield* subscribe(await later, signal)
   }
   return {
-    source: (signal) => (turn instanceof Promise ? followLater(turn, signal) : follow(turn, signal)),
+    source: (signal) => (run instanceof Promise ? subscribeLater(run, signal) : subscribe(run, signal)),
     onEnd: (end) => {
       if (end === 'client' && server.onDisconnect === 'cancel') live?.stop()
     },

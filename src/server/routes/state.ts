@@ -1,9 +1,9 @@
 import type { Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import { recoverThread, settledThread } from '../recovery/recover-thread.js'
+import { recoverThread, loadThread } from '../recovery/recover-thread.js'
 import { readJson } from '../request/read-json.js'
-import { adoptThread, memoryOf, ownerOf, rememberedThread } from '../run/agent-memory.js'
-import { takeLease } from '../run/take-lease.js'
+import { adoptThread, memoryOf, toThreadOwner, readRememberedThread } from '../run/agent-memory.js'
+import { acquireLease } from '../run/lease.js'
 import { patchState } from '../state/patch-state.js'
 import { jsonResponse, threadInPath, unknownThread, type Route } from './route.js'
 
@@ -27,7 +27,7 @@ export const patchStateRoute: Route = {
     const patch = await readJson(request.request, server)
     // A thread that does not exist is not leased.
     await readThread(server, key)
-    const lease = await takeLease({ ...server, whenBusy: 'reject' }, key, request.request)
+    const lease = await acquireLease({ ...server, whenBusy: 'reject' }, key, request.request)
     try {
       const thread = (await recoverThread(server, lease)) ?? (await adoptThread(server, lease))
       if (!thread) throw unknownThread(key)
@@ -52,11 +52,11 @@ export async function readThread(
   server: ServerContext,
   key: ThreadKey,
 ): Promise<Pick<Thread, 'messages' | 'state'>> {
-  const thread = await settledThread(server, key)
+  const thread = await loadThread(server, key)
   if (thread && thread.version > 0) return thread
   const start = thread?.run?.start
   if (start) return { messages: start.append, state: start.state }
-  const known = server.registry.get(key)?.start ?? (await rememberedThread(server, key))
+  const known = server.registry.get(key)?.start ?? (await readRememberedThread(server, key))
   if (known) return known
   throw unknownThread(key)
 }
@@ -64,7 +64,7 @@ export async function readThread(
 /** Passes the new state to the agent's runtime. A failure is only logged: the next run brings the state along. */
 async function writeToMemory(server: ServerContext, key: ThreadKey, state: unknown): Promise<void> {
   try {
-    await memoryOf(server, key)?.writeState(ownerOf(key), state)
+    await memoryOf(server, key)?.writeState(toThreadOwner(key), state)
   } catch (error) {
     server.log.warn({ ...key, err: error }, 'the runtime of an agent could not take a new state')
   }

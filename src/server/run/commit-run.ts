@@ -3,121 +3,120 @@ import { toWireError } from '../../core/errors.js'
 import { isEqual } from '../../core/is-equal.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunRecord } from '../../threads/contract.js'
-import type { ServerContext } from '../context.js'
-import type { RunInfo } from '../hooks/hooks.js'
-import type { Feed } from '../live/feed.js'
-import type { RunOrder } from './run-agent.js'
-import { hookedState } from '../hooks/state-hook.js'
-import { createOutgoing } from '../hooks/output-hooks.js'
+import { createCheckedOutputHooks, snapshotState } from '../hooks/output-hooks.js'
+import type { RunFeed } from '../live/run-feed.js'
+import type { StateRulesHandle } from '../state/state-rules.js'
+import type { RunSetup } from './live-run.js'
 import { runError, threadChange, type SavedCheckpoint } from './thread-change.js'
 
-export interface Finishing extends RunOrder {
-  readonly feed: Feed
-  readonly info: RunInfo
+/** A run whose agent is done. */
+interface EndedRun extends RunSetup {
+  readonly feed: RunFeed
   readonly saved: SavedCheckpoint | undefined
-  /** What went wrong on the way out and has stopped the run, unless it was at its end. */
+  /** What went wrong in the event pipe. It has stopped the run, unless that was at its end. */
   readonly problem: unknown
 }
 
-/** What became of a run, with all that a hook or the store had to do with it. */
+/** How a run has ended, after its last hooks and its commit. */
 export type RunEnding = Pick<RunRecord, 'status' | 'error'>
 
 /** Commits what the run has changed, frees the thread, and shows the end: in this order. Never rejects. */
-export async function finishRun(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
-  const { server, lease, feed, free, record } = given
+export async function commitRun(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
+  const { server, lease, feed, free, record } = run
   const { log, metrics, clock } = server
-  const facts = { ...lease.key, runId: record.runId }
-  if (outcome.type === 'failed') log.error({ ...facts, err: outcome.error }, 'a run has failed')
+  const { agent } = lease.key
+  const ids = { ...lease.key, runId: record.runId }
+  if (outcome.type === 'failed') log.error({ ...ids, err: outcome.error }, 'a run has failed')
   let ending: RunEnding
   let failure: AgUiEvent | undefined
   try {
-    ending = await commit(given, terminal, outcome)
+    ending = await commit(run, terminal, outcome)
   } catch (cause) {
-    log.error({ ...facts, err: cause }, 'a run could not be committed')
+    log.error({ ...ids, err: cause }, 'a run could not be committed')
     metrics.storeFailed()
     const error = toWireError(cause, 'BACKGROUND_EXECUTION_ERROR')
     ending = { status: 'failed', error }
     failure = { type: 'RUN_ERROR', ...error }
   }
-  const { status } = ending
-  // Before the end is seen, so that a client that answers at once finds the thread free.
+  // A client that answers as soon as it sees the end finds the thread free.
   await free()
-  const { agent } = lease.key
+  const { status } = ending
+  const events = feed.nextSeq - record.nextSeq
   metrics.runEnded({ agent, status })
   metrics.runDuration({ agent }, (clock.now() - record.startedAt) / 1000)
-  metrics.events({ agent }, feed.nextSeq() - record.nextSeq)
-  log.info({ ...facts, status, events: feed.nextSeq() - record.nextSeq }, 'run ended')
+  metrics.events({ agent }, events)
+  log.info({ ...ids, status, events }, 'run ended')
   feed.close(failure)
   return ending
 }
 
-async function commit(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
-  const { server, lease, feed, record, thread, saved, input } = given
-  const { last, shown } = await lastEvents(given, terminal, outcome)
-  const log = await feed.seal(last)
+async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
+  const { server, lease, feed, record, thread, saved, input } = run
+  const { stateRules } = server
+  const { last, snapshot } = await sendLastEvents(run, terminal, outcome)
+  const { runId } = record
+  const log = { runId, ...(await feed.seal(last)) }
   const { start: _, ...started } = record
-  const run: RunRecord = {
+  const ended: RunRecord = {
     ...started,
     status: outcome.type,
     endedAt: server.clock.now(),
-    nextSeq: feed.nextSeq(),
+    nextSeq: feed.nextSeq,
     ...runError(outcome),
-    // A hook has made a failure of it.
-    ...(last.type === 'RUN_ERROR' ? { status: 'failed', error: { code: '', ...last } } : {}),
+    // A hook may have made a failure of it.
+    ...(last.type === 'RUN_ERROR' && { status: 'failed', error: { code: '', ...last } }),
   }
   const clientTools = new Set(input.tools.map(({ name }) => name))
-  const change = threadChange({ thread, outcome, saved, clientTools, run, stateRules: server.stateRules })
-  const ended = { ...change, ...seenState(shown, change.state, server), log: { runId: record.runId, ...log } }
-  await server.store.threads.commit(lease, ended, { release: true })
-  const { status, error } = run
+  const change = threadChange({ thread, outcome, saved, clientTools, run: ended, stateRules })
+  const shown = shownState(snapshot, change.state, stateRules)
+  await server.store.threads.commit(lease, { ...change, ...shown, log }, { release: true })
+  const { status, error } = ended
   return { status, ...(error && { error }) }
 }
 
-interface LastEvents {
-  readonly last: AgUiEvent
-  /** The state as it was shown, if it was. */
-  readonly shown?: AgUiEvent
-}
-
-/** What clients hold of the state when a hook has shown them another: what they send back is compared with that. */
-function seenState(
-  shown: AgUiEvent | undefined,
+/** The state that clients hold, when a hook has shown them another: what they send back is compared with that. */
+function shownState(
+  snapshot: AgUiEvent | undefined,
   state: unknown,
-  { stateRules }: ServerContext,
+  stateRules: StateRulesHandle,
 ): { shown?: unknown } {
-  if (shown?.type !== 'STATE_SNAPSHOT' || isEqual(shown.snapshot, stateRules.visible(state))) return {}
-  return { shown: shown.snapshot }
+  if (snapshot?.type !== 'STATE_SNAPSHOT' || isEqual(snapshot.snapshot, stateRules.visible(state))) return {}
+  return { shown: snapshot.snapshot }
 }
 
-/** Shows the state, and gives the last event as the hooks leave it: RUN_ERROR when one has failed. */
-async function lastEvents(given: Finishing, terminal: AgUiEvent, outcome: Outcome): Promise<LastEvents> {
-  const { server, feed, info, problem } = given
-  const outgoing = createOutgoing(server, info) ?? ((event: AgUiEvent) => event)
+interface LastEvents {
+  /** The terminal event, after the hooks. */
+  readonly last: AgUiEvent
+  /** The state as it was sent. */
+  readonly snapshot?: AgUiEvent
+}
+
+/** Sends the final state and returns the terminal event: RUN_ERROR when a hook has failed. */
+async function sendLastEvents(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<LastEvents> {
+  const { server, feed, info, problem } = run
+  const { stateRules, log } = server
+  const outputHooks = createCheckedOutputHooks(server, info)
   const report = (error: unknown): void =>
-    server.log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
-  // It has failed already: a hook that fails too changes nothing.
-  const sayFailed = async (event: AgUiEvent): Promise<AgUiEvent> => {
+    log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
+  // The run has failed already: a hook that fails too changes nothing.
+  const toFailure = async (event: AgUiEvent): Promise<AgUiEvent> => {
     try {
-      return await outgoing(event)
+      return await outputHooks(event)
     } catch (error) {
       report(error)
       return event
     }
   }
-  if (terminal.type === 'RUN_ERROR') return { last: await sayFailed(terminal) }
+  if (terminal.type === 'RUN_ERROR') return { last: await toFailure(terminal) }
   try {
     if (problem !== undefined) throw problem as Error
-    const snapshot = await finalState(given, outcome)
-    if (snapshot === undefined) return { last: await outgoing(terminal) }
-    const shown = await outgoing({ type: 'STATE_SNAPSHOT', snapshot })
-    await feed.push(shown)
-    return { last: await outgoing(terminal), shown }
+    const state = await snapshotState(server, stateRules.visible(outcome.state), info)
+    if (state === undefined) return { last: await outputHooks(terminal) }
+    const snapshot = await outputHooks({ type: 'STATE_SNAPSHOT', snapshot: state })
+    await feed.push(snapshot)
+    return { last: await outputHooks(terminal), snapshot }
   } catch (error) {
     report(error)
-    return { last: await sayFailed({ type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') }) }
+    return { last: await toFailure({ type: 'RUN_ERROR', ...toWireError(error, 'HOOK_ERROR') }) }
   }
-}
-
-function finalState({ server, info }: Finishing, outcome: Outcome): unknown {
-  return hookedState(server, server.stateRules.visible(outcome.state), info)
 }

@@ -1,109 +1,194 @@
+import type { EventEdit, NativeHooks, Outcome, RunSink } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
+import { isEqual } from '../../core/is-equal.js'
+import { isRecord } from '../../core/is-record.js'
 import { createFold, eventProblem, type AgUiEvent, type Fold } from '../../protocol/index.js'
-import type { RunInfo } from '../hooks/hooks.js'
-import type { Feed } from '../live/feed.js'
-import type { RunOrder } from './run-agent.js'
+import type { LogEntry } from '../../threads/contract.js'
+import { agentEventHooks, nativeEventHooks } from '../hooks/agent-hooks.js'
 import { isPromise } from '../hooks/call-hook.js'
-import { createUnwritten, notWritable, type Outgoing } from '../hooks/output-hooks.js'
+import { createOutputHooks, notWritable, type OutputHooks } from '../hooks/output-hooks.js'
+import { RunFeed, type FeedBatch, type FeedLog } from '../live/run-feed.js'
+import { commitRun, type RunEnding } from './commit-run.js'
+import type { RunSetup } from './live-run.js'
+import type { SavedCheckpoint } from './thread-change.js'
 
-type Send = (event: AgUiEvent) => Promise<void> | undefined
-
-export interface Sender {
-  readonly send: Send
-  /** The full state, with all that was sent. Undefined when the run has not changed it. */
-  state(): unknown
-  /** Why it has stopped the run, if it did. A run that is at its end does not notice by itself. */
-  problem(): unknown
-}
+/** Returns a promise when the run has to wait before it goes on. */
+type Sent = Promise<void> | undefined
 
 /**
- * Takes the events of a run as they come, without what is private, with what this client has to know first. Never
- * throws: a hook that fails stops the run, and its event is sent as it was.
+ * The way of an event from its agent to the subscribers. The stages stand below in their order:
+ *
+ * 1. `native`: hooks on the native events of a runtime, called by its bridge
+ * 2. `edit`: hooks on the events of the agent
+ * 3. the run stream makes them strict; the agents room writes to it and calls `send`
+ * 4. `send` leaves private state out
+ * 5. the hooks `outputRecord` and `outputChange`
+ * 6. the feed numbers the event and shows it to the subscribers
+ * 7. `append` writes batches of the feed to the run log
+ * 8. `end` commits the thread, releases its lease, and shows the terminal event
  */
-export function createSender(
-  { server, input, plan, controller }: RunOrder,
-  feed: Feed,
-  info: RunInfo,
-): Sender {
-  const { stateRules } = server
-  let state: Fold | undefined
-  const isCritical = criticalEvents(input.tools)
-  const outgoing = createUnwritten(server, info)
-  let problem: unknown
-  const stop = (error: unknown): void => {
-    problem ??= error
-    controller.abort(error)
+export class EventPipe implements RunSink, FeedLog {
+  // One object, and no closures: a run that waits for its model keeps all of this in memory.
+  readonly native: NativeHooks | undefined
+  readonly edit: EventEdit | undefined
+  readonly feed: RunFeed
+  /** Set by `end`. */
+  ending: RunEnding | undefined
+  readonly #setup: RunSetup
+  readonly #checkpoints: { readonly saved: SavedCheckpoint | undefined }
+  readonly #outputHooks: OutputHooks | undefined
+  /** The full state. Undefined while the run has not changed it. */
+  #state: Fold | undefined
+  /** The private part of the state in the record of the run. Set once the run has changed its state. */
+  #recordedPrivate: Readonly<Record<string, unknown>> | undefined
+  readonly #clientTools: ReadonlySet<string> | undefined
+  #clientCalls: Set<string> | undefined
+  /** Why the pipe has stopped the run. A run at its end does not notice by itself. */
+  #problem: unknown
+
+  constructor(setup: RunSetup, checkpoints: { readonly saved: SavedCheckpoint | undefined }) {
+    const { server, agent, info, input, record } = setup
+    this.#setup = setup
+    this.#checkpoints = checkpoints
+    this.native = nativeEventHooks(agent, setup)
+    this.edit = agentEventHooks(agent, setup)
+    this.#outputHooks = createOutputHooks(server, info)
+    if (input.tools.length > 0) this.#clientTools = new Set(input.tools.map(({ name }) => name))
+    this.feed = new RunFeed({
+      runId: record.runId,
+      firstSeq: record.nextSeq,
+      log: this,
+      flusher: server.flusher,
+      bufferBytes: server.limits.bufferBytes,
+    })
   }
 
-  const push: Send = (event) => {
-    if (!isCritical(event)) return feed.push(event)
-    return feed.pushSafely(event).catch((error: unknown) => stop(storeError(error)))
+  /** Takes the events of the run stream. Never throws: a hook that fails stops the run, and its event leaves as it was. */
+  send(event: AgUiEvent): Sent {
+    if (event.type === 'STATE_SNAPSHOT' || event.type === 'STATE_DELTA') {
+      const visible = this.#hidePrivateState(event)
+      return visible && this.#output(visible)
+    }
+    const { catchUp } = this.#setup.plan
+    if (event.type === 'RUN_STARTED' && catchUp.length > 0) return this.#outputAll([event, ...catchUp])
+    return this.#output(event)
   }
-  const giveUp = (event: AgUiEvent, error: unknown): Promise<void> | undefined => {
-    stop(error)
-    // A hook may have spoilt the event itself. Then there is nothing left to send.
+
+  #hidePrivateState(event: AgUiEvent): AgUiEvent | undefined {
+    const { server, plan } = this.#setup
+    this.#state ??= createFold({ state: plan.state })
+    this.#state.apply(event)
+    return server.stateRules.visibleEvent(event, this.#state.state)
+  }
+
+  async #outputAll(events: readonly AgUiEvent[]): Promise<void> {
+    for (const event of events) await this.#output(event)
+  }
+
+  #output(event: AgUiEvent): Sent {
+    if (!this.#outputHooks) return this.#push(event)
+    let changed: ReturnType<OutputHooks>
+    try {
+      changed = this.#outputHooks(event)
+    } catch (error) {
+      return this.#fail(event, error)
+    }
+    if (!isPromise(changed)) return this.#pushChanged(event, changed)
+    return changed.then(
+      (later) => this.#pushChanged(event, later),
+      (error: unknown) => this.#fail(event, error),
+    )
+  }
+
+  #pushChanged(event: AgUiEvent, changed: AgUiEvent): Sent {
+    try {
+      return this.#push(changed)
+    } catch (cause) {
+      this.#setup.server.metrics.hookFailed({ hook: 'outputChange' })
+      return this.#fail(event, notWritable(event, cause))
+    }
+  }
+
+  /** Stops the run. The event leaves unchanged, unless a hook has spoilt it. */
+  #fail(event: AgUiEvent, error: unknown): Sent {
+    this.#stop(error)
     if (eventProblem(event) !== undefined) return undefined
     try {
-      return push(event)
+      return this.#push(event)
     } catch {
       return undefined
     }
   }
-  const write = (event: AgUiEvent, changed: AgUiEvent): Promise<void> | undefined => {
-    try {
-      return push(changed)
-    } catch (cause) {
-      server.metrics.hookFailed({ hook: 'outputChange' })
-      return giveUp(event, notWritable(event, cause))
-    }
+
+  #push(event: AgUiEvent): Sent {
+    if (!this.#clientTools || !this.#endsClientCall(event, this.#clientTools)) return this.feed.push(event)
+    return this.feed.pushSafely(event).catch((error: unknown) => this.#stop(toStoreError(error)))
   }
-  const pass: Send = (event) => {
-    if (!outgoing) return push(event)
-    let changed: ReturnType<Outgoing>
-    try {
-      changed = outgoing(event)
-    } catch (error) {
-      return giveUp(event, error)
-    }
-    if (!isPromise(changed)) return write(event, changed)
-    return changed.then(
-      (later) => write(event, later),
-      (error: unknown) => giveUp(event, error),
+
+  /** Whether the client is going to execute a tool call once it sees this event. The log must have it by then. */
+  #endsClientCall(event: AgUiEvent, clientTools: ReadonlySet<string>): boolean {
+    if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName))
+      (this.#clientCalls ??= new Set()).add(event.toolCallId)
+    return event.type === 'TOOL_CALL_END' && this.#clientCalls?.has(event.toolCallId) === true
+  }
+
+  #stop(error: unknown): void {
+    this.#problem ??= error
+    this.#setup.controller.abort(error)
+  }
+
+  /** Writes to the run log, after the private state that belongs to these events. */
+  append({ firstSeq, lines }: FeedBatch): Promise<void> {
+    const { server, lease, record } = this.#setup
+    const batch = { runId: record.runId, firstSeq, lines }
+    const recording = this.#recordPrivateState()
+    return recording
+      ? recording.then(() => server.store.log.append(lease, batch))
+      : server.store.log.append(lease, batch)
+  }
+
+  read(after: number, limit: number): Promise<readonly LogEntry[]> {
+    const { server, lease, record } = this.#setup
+    return server.store.log.read(lease.key, { runId: record.runId, after }, limit)
+  }
+
+  /**
+   * The log has only what clients may see. The record of the run has the private state, and must not be older than the
+   * log: recovery needs both.
+   */
+  #recordPrivateState(): Promise<void> | undefined {
+    const { server, lease, record, plan } = this.#setup
+    const { stateRules, store } = server
+    const state: unknown = this.#state?.state
+    if (state === undefined || !record.start) return undefined
+    const current = stateRules.privatePart(stateRules.stored(state))
+    this.#recordedPrivate ??= stateRules.privatePart(stateRules.stored(plan.state))
+    if (isEqual(current, this.#recordedPrivate)) return undefined
+    // A copy: the store may freeze it, and the run goes on.
+    const copy = structuredClone(current)
+    // The visible part stays as it was at the start: the log has its changes.
+    const visible = stateRules.visible(plan.state)
+    const start = { ...record.start, state: { ...(isRecord(visible) ? visible : {}), ...copy } }
+    return store.threads.begin(lease, { ...record, start }).then(() => {
+      this.#recordedPrivate = copy
+    })
+  }
+
+  async end(terminal: AgUiEvent, outcome: Outcome): Promise<void> {
+    this.ending = await commitRun(
+      {
+        ...this.#setup,
+        feed: this.feed,
+        saved: this.#checkpoints.saved,
+        problem: this.#problem,
+      },
+      terminal,
+      outcome,
     )
   }
-  const send: Send = (event) => {
-    if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') return pass(event)
-    state ??= createFold({ state: plan.state })
-    state.apply(event)
-    const shown = stateRules.showEvent(event, state.state)
-    return shown && pass(shown)
-  }
-  return {
-    send(event) {
-      if (event.type !== 'RUN_STARTED' || plan.opening.length === 0) return send(event)
-      return sendAll([event, ...plan.opening], pass)
-    },
-    state: () => state?.state,
-    problem: () => problem,
-  }
 }
 
-/** What must not be forgotten once it is seen: a call that the client is going to carry out. */
-function criticalEvents(tools: readonly { readonly name: string }[]): (event: AgUiEvent) => boolean {
-  if (tools.length === 0) return () => false
-  const clientTools = new Set(tools.map(({ name }) => name))
-  const calls = new Set<string>()
-  return (event) => {
-    if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName)) calls.add(event.toolCallId)
-    return event.type === 'TOOL_CALL_END' && calls.has(event.toolCallId)
-  }
-}
-
-async function sendAll(events: readonly AgUiEvent[], send: Send): Promise<void> {
-  for (const event of events) await send(event)
-}
-
-function storeError(cause: unknown): MillraceError {
+function toStoreError(cause: unknown): MillraceError {
   if (MillraceError.isInstance(cause)) return cause
   return new MillraceError('STORE_ERROR', 'The log of the run cannot be written.', { cause })
 }

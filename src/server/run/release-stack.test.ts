@@ -1,56 +1,55 @@
 import { expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
-import { createHolds } from './release-stack.js'
+import { ReleaseStack } from './release-stack.js'
 
 function rig() {
-  const freed: string[] = []
+  const released: string[] = []
   const problems: unknown[] = []
-  const holds = createHolds((error) => problems.push(error))
-  return { freed, problems, holds, release: (name: string) => () => void freed.push(name) }
+  const stack = new ReleaseStack((error) => problems.push(error))
+  return { released, problems, stack, release: (name: string) => () => void released.push(name) }
 }
 
-test('what was taken last is given back first, each once', async () => {
-  const { freed, holds, release } = rig()
-  for (const name of ['lock', 'lease', 'place']) holds.add(release(name))
-  holds.add(undefined)
-  await holds.free()
-  await holds.free()
-  expect(freed).toEqual(['place', 'lease', 'lock'])
+test('what was deferred last is released first, each once', async () => {
+  const { released, stack, release } = rig()
+  for (const name of ['lock', 'lease', 'slot']) stack.defer(release(name))
+  await stack.releaseAll()
+  await stack.releaseAll()
+  expect(released).toEqual(['slot', 'lease', 'lock'])
 })
 
 test('each waits for the one before it', async () => {
-  const { freed, holds, release } = rig()
+  const { released, stack, release } = rig()
   const gate = deferred()
-  holds.add(release('lock'))
-  holds.add(() => gate.promise)
-  const all = holds.free()
+  stack.defer(release('lock'))
+  stack.defer(() => gate.promise)
+  const all = stack.releaseAll()
   await settled()
-  expect(freed).toEqual([])
+  expect(released).toEqual([])
   gate.resolve()
   await all
-  expect(freed).toEqual(['lock'])
+  expect(released).toEqual(['lock'])
 })
 
-test('what cannot be given back is told of, and the rest is given back all the same', async () => {
-  const { freed, problems, holds, release } = rig()
+test('a release that fails is reported, and the rest is released all the same', async () => {
+  const { released, problems, stack, release } = rig()
   const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
-  holds.add(release('lock'))
-  holds.add(() => {
+  stack.defer(release('lock'))
+  stack.defer(() => {
     throw thrown
   })
-  holds.add(() => Promise.reject(rejected))
-  holds.add(release('place'))
-  await holds.free()
-  expect([freed, problems]).toEqual([
-    ['place', 'lock'],
+  stack.defer(() => Promise.reject(rejected))
+  stack.defer(release('slot'))
+  await stack.releaseAll()
+  expect([released, problems]).toEqual([
+    ['slot', 'lock'],
     [rejected, thrown],
   ])
 })
 
-test('two who free at once give everything back once', async () => {
-  const { freed, holds, release } = rig()
-  holds.add(release('lock'))
-  holds.add(release('lease'))
-  await Promise.all([holds.free(), holds.free()])
-  expect([...freed].sort()).toEqual(['lease', 'lock'])
+test('two who release at once release everything once', async () => {
+  const { released, stack, release } = rig()
+  stack.defer(release('lock'))
+  stack.defer(release('lease'))
+  await Promise.all([stack.releaseAll(), stack.releaseAll()])
+  expect([...released].sort()).toEqual(['lease', 'lock'])
 })

@@ -1,34 +1,25 @@
 type Release = () => void | Promise<void>
 
-/** What a run holds while it is at work, and gives back when it is over. */
-export interface Holds {
-  add(release: Release | undefined): void
-  /** Gives all back, the last taken first. Does nothing the second time. Never rejects. */
-  free(): Promise<void>
-}
-
-/** `onProblem` is told of what could not be given back. The rest is all the same. */
-export function createHolds(onProblem: (error: unknown) => void): Holds {
-  return new HeldThings(onProblem)
-}
-
-class HeldThings implements Holds {
+/** What a run holds while it is live: its slot, its lease, the application's lock. Released last in, first out. */
+export class ReleaseStack {
   readonly #onProblem: (error: unknown) => void
-  #last: Held | undefined
+  #last: Deferred | undefined
 
+  /** `onProblem` gets the error of a release that failed. The others are called all the same. */
   constructor(onProblem: (error: unknown) => void) {
     this.#onProblem = onProblem
   }
 
-  add(release: Release | undefined): void {
-    if (release) this.#last = { release, before: this.#last }
+  defer(release: Release): void {
+    this.#last = { release, before: this.#last }
   }
 
-  async free(): Promise<void> {
-    for (let held = this.#last; held; held = this.#last) {
-      this.#last = held.before
+  /** Calls each release once. Never rejects. */
+  async releaseAll(): Promise<void> {
+    for (let deferred = this.#last; deferred; deferred = this.#last) {
+      this.#last = deferred.before
       try {
-        await held.release()
+        await deferred.release()
       } catch (error) {
         this.#onProblem(error)
       }
@@ -36,7 +27,7 @@ class HeldThings implements Holds {
   }
 }
 
-interface Held {
+interface Deferred {
   readonly release: Release
-  readonly before: Held | undefined
+  readonly before: Deferred | undefined
 }

@@ -6,7 +6,7 @@ import { shorthand, talk } from '../../../test/support/talk.js'
 import type { Thread, ThreadChange, ThreadKey } from '../../threads/contract.js'
 import { defaultLimits, type ThreadRules } from '../contract.js'
 import { createHousekeeping } from '../retention/housekeeping.js'
-import { keepFork } from './save-fork.js'
+import { saveFork } from './save-fork.js'
 
 function setUp({ rules = {} }: { readonly rules?: ThreadRules } = {}) {
   const made = createServerContext()
@@ -30,10 +30,10 @@ function setUp({ rules = {} }: { readonly rules?: ThreadRules } = {}) {
   /** Keeps a thread as a run does that has leased it, and gives the id of what is kept. */
   async function fork(thread: Thread): Promise<string> {
     const lease = await hold(store, thread.key)
-    const plan = { messages: [], change: { keep: 0, append: [] }, state: {}, opening: [], resume: [] }
-    const { opening } = await keepFork(server, thread, { type: 'run', fork: true, ...plan })
+    const plan = { messages: [], change: { keep: 0, append: [] }, state: {}, catchUp: [], resume: [] }
+    const { catchUp } = await saveFork(server, thread, { type: 'run', fork: true, ...plan })
     await store.leases.release(lease)
-    const [event] = opening
+    const [event] = catchUp
     if (event?.type !== 'CUSTOM') throw new Error('Nobody was told.')
     return (event.value as { threadId: string }).threadId
   }

@@ -2,34 +2,32 @@ import { isEqual } from '../../core/is-equal.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { Lease, Thread } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import type { TurnPlan } from '../plan/plan-run.js'
-
-type RunPlan = Extract<TurnPlan, { type: 'run' }>
+import type { AgentPlan } from '../plan/plan-run.js'
 
 /**
- * Before an edit cuts a thread, what it had is kept as a thread of its own: an edit, or a tab that had fallen behind,
- * loses nothing. The client is told where.
+ * Copies a thread to one of its own before an edit cuts it: an edit, or a tab that had fallen behind, loses nothing. The
+ * plan tells the client where.
  */
-export async function keepFork(server: ServerContext, thread: Thread, plan: RunPlan): Promise<RunPlan> {
+export async function saveFork(server: ServerContext, thread: Thread, plan: AgentPlan): Promise<AgentPlan> {
   let attempt = 1
   let threadId = forkId(thread, attempt, server.limits.idLength)
-  // An id may be taken: by the user, or by what is left of a thread that had this one's id before.
-  while (!(await isKept(server, thread, threadId)))
+  // The id may be taken: by the user, or by a fork of an earlier thread of this id.
+  while (!(await trySave(server, thread, threadId)))
     threadId = forkId(thread, ++attempt, server.limits.idLength)
   const event: AgUiEvent = { type: 'CUSTOM', name: 'millrace.forked', value: { threadId } }
-  return { ...plan, opening: [...plan.opening, event] }
+  return { ...plan, catchUp: [...plan.catchUp, event] }
 }
 
-/** Keeps a thread under an id. False when that is another thread's. */
-async function isKept(server: ServerContext, thread: Thread, threadId: string): Promise<boolean> {
+/** Saves a thread under an id. False when another thread has it. */
+async function trySave(server: ServerContext, thread: Thread, threadId: string): Promise<boolean> {
   const { store, owner, limits } = server
   const key = { ...thread.key, thread: threadId }
   const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
-  // Who is at work there changes it.
+  // A run is at work on it.
   if (!lease) return false
   try {
     const existing = await store.threads.load(key)
-    // Kept before, by a run that was lost.
+    // A run that was lost may have saved it.
     if (existing) return isCopy(existing, thread)
     await copyThread(server, thread, lease)
     return true
@@ -59,7 +57,7 @@ function isCopy(existing: Thread, { key, messages, state }: Thread): boolean {
   )
 }
 
-/** `chat~3`, then `chat~3-2`: what a thread was before its fourth change. Long ids are shortened to make room for that. */
+/** `chat~3`, then `chat~3-2`: the thread `chat` at version 3. Long ids are shortened to make room for that. */
 function forkId({ key, version }: Thread, attempt: number, idLength: number): string {
   const end = attempt === 1 ? `~${version}` : `~${version}-${attempt}`
   // Half a surrogate pair cannot be sent.

@@ -1,3 +1,5 @@
+import type { Message } from '@ag-ui/core'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keyOf, runOf } from '../../../test/support/store-contract/rig.js'
 import { talk } from '../../../test/support/talk.js'
@@ -5,7 +7,14 @@ import type { Outcome } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Thread } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
-import { runError, threadChange, type EndedRun } from './thread-change.js'
+import {
+  messageChange,
+  pendingClientCalls,
+  runError,
+  threadChange,
+  titleFor,
+  type ThreadChangeOptions,
+} from './thread-change.js'
 
 const stored = talk('u1 a1(c1)')
 const question = { id: 'i1', reason: 'tool_call' }
@@ -18,7 +27,7 @@ const completed: Outcome = {
   messages: [...stored, ...talk('u2 a2')],
 }
 
-function change(ended: Partial<EndedRun>) {
+function change(ended: Partial<ThreadChangeOptions>) {
   return threadChange({
     ...{ thread, outcome: completed, clientTools: new Set(), saved: undefined },
     ...{ run: runOf('r1', { status: 'completed' }), stateRules: createStateRules(), ...ended },
@@ -133,4 +142,75 @@ test('the record of a run says why it failed, in words for clients', () => {
   const limit = { ...ended('failed'), error: new MillraceError('EXECUTION_TIMEOUT', 'Too long.') } as Outcome
   expect(runError(limit)).toEqual({ error: { code: 'EXECUTION_TIMEOUT', message: 'Too long.' } })
   expect(runError(ended('cancelled'))).toEqual({})
+})
+
+describe('what has changed at the end of the messages', () => {
+  test('is nothing when nothing has', () => {
+    const messages = talk('u1 a1')
+    expect(messageChange(messages, [...messages])).toEqual({ keep: 2, append: [] })
+  })
+
+  test('begins where a message is another object, even when it reads the same', () => {
+    const before = talk('u1 a1 u2')
+    const [first, , last] = before
+    const after = [first, ...talk('a1'), last].filter((message) => message !== undefined)
+    expect(messageChange(before, after)).toEqual({ keep: 1, append: after.slice(1) })
+  })
+
+  test('makes of what was before what is after', () => {
+    const pool = talk('u1 a1 u2 a2 u3')
+    const list = fc.array(fc.constantFrom(...pool), { maxLength: 6 })
+    fc.assert(
+      fc.property(list, list, (before, after) => {
+        const { keep, append } = messageChange(before, after)
+        expect([...before.slice(0, keep), ...append]).toEqual(after)
+        expect(keep === before.length || keep === after.length || before[keep] !== after[keep]).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('calls that wait for the client', () => {
+  const before = [{ id: 'c0', name: 'tool_c0' }]
+
+  test('are those of its own tools that have no result, behind those that were open', () => {
+    const added = talk('a1(c1,c2,c3) t-c2')
+    const clientTools = new Set(['tool_c1', 'tool_c2'])
+    expect(pendingClientCalls(added, { clientTools, before })).toEqual([
+      ...before,
+      { id: 'c1', name: 'tool_c1' },
+    ])
+  })
+
+  test('are not open any more when their result was added', () => {
+    expect(pendingClientCalls(talk('t-c0 a1'), { clientTools: new Set(), before })).toEqual([])
+  })
+})
+
+describe('a title', () => {
+  const said = (content: Extract<Message, { role: 'user' }>['content']): Message[] => [
+    { id: 's', role: 'system', content: 'Be kind.' },
+    { id: 'u', role: 'user', content },
+    { id: 'u2', role: 'user', content: 'Later.' },
+  ]
+
+  test('is what the user has said first, on one line', () => {
+    expect(titleFor(said('  Is it\n\n raining? '))).toBe('Is it raining?')
+    const parts = [
+      { type: 'text' as const, text: 'Look' },
+      { type: 'image' as const, source: { type: 'url' as const, value: 'https://a.example/b.png' } },
+      { type: 'text' as const, text: 'here' },
+    ]
+    expect(titleFor(said(parts))).toBe('Look here')
+  })
+
+  test('is empty where nobody has said anything', () => {
+    expect([titleFor([]), titleFor(talk('s1 a1')), titleFor(said('  '))]).toEqual(['', '', ''])
+  })
+
+  test('is cut at eighty characters, never within one', () => {
+    expect(titleFor(said('x'.repeat(80)))).toBe('x'.repeat(80))
+    expect(titleFor(said('x'.repeat(81)))).toBe(`${'x'.repeat(79)}…`)
+    expect(titleFor(said(`${'x'.repeat(78)}😀😀`))).toBe(`${'x'.repeat(78)}…`)
+  })
 })

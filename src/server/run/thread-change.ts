@@ -1,88 +1,142 @@
+import type { Message } from '@ag-ui/core'
 import type { Outcome } from '../../agents/index.js'
 import { toWireError } from '../../core/errors.js'
-import type { RunRecord, Thread, ThreadChange } from '../../threads/contract.js'
+import type {
+  MessageChange,
+  PendingToolCall,
+  RunRecord,
+  Thread,
+  ThreadChange,
+} from '../../threads/contract.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
-import { messageTail, openClientCalls, titleOf } from './message-tail.js'
 
-export interface EndedRun {
+export interface ThreadChangeOptions {
   readonly thread: Thread | undefined
   readonly outcome: Outcome
   readonly clientTools: ReadonlySet<string>
-  /** What the run has saved to be gone on from, if it did. */
+  /** The checkpoint that the run has saved, if it did. */
   readonly saved: SavedCheckpoint | undefined
   readonly run: RunRecord
   readonly stateRules: StateRulesHandle
 }
 
-/** The part of a checkpoint that is the server's business. */
+/** The part of a checkpoint that the server reads. */
 export interface SavedCheckpoint {
   readonly openInterrupts: readonly { readonly interrupt: Thread['interrupts'][number] }[]
   readonly answered: readonly string[]
 }
 
-/** All that a run has changed, as one write. */
-export function threadChange(ended: EndedRun): ThreadChange {
-  const { thread, outcome, saved, stateRules } = ended
-  const before = thread?.messages ?? []
-  const checkpoint = saved === undefined ? thread?.checkpoint : trimmed(saved)
+/** All that a run has changed in its thread, as one write. */
+export function threadChange(options: ThreadChangeOptions): ThreadChange {
+  const { thread, outcome, saved, run, stateRules } = options
+  const checkpoint = saved === undefined ? thread?.checkpoint : trimCheckpoint(saved)
+  const change = messageChange(thread?.messages ?? [], outcome.messages)
   return {
     version: thread?.version ?? 0,
-    ...messageTail(before, outcome.messages),
+    ...change,
     state: stateRules.stored(outcome.state),
-    interrupts: interruptsAfter(ended),
-    pendingToolCalls: pendingAfter(ended),
+    interrupts: interruptsAfter(options),
+    pendingToolCalls: pendingAfter(options, change),
     ...(checkpoint === undefined ? {} : { checkpoint }),
-    ...(thread === undefined || thread.title === '' ? { title: titleOf(outcome.messages) } : {}),
-    run: ended.run,
+    ...(thread === undefined || thread.title === '' ? { title: titleFor(outcome.messages) } : {}),
+    run,
   }
 }
 
-/** What the record of a run says of its failure. */
+/** The error in the record of a run. */
 export function runError(outcome: Outcome): Pick<RunRecord, 'error'> {
   return outcome.type === 'failed' ? { error: toWireError(outcome.error) } : {}
 }
 
-function interruptsAfter({ thread, outcome, saved }: EndedRun): Thread['interrupts'] {
+/**
+ * The change that turns `before` into `after`. Compares by identity: messages are never changed in place, and a run copies
+ * the ones it writes to.
+ */
+export function messageChange(before: readonly Message[], after: readonly Message[]): MessageChange {
+  let keep = 0
+  while (keep < before.length && keep < after.length && before[keep] === after[keep]) keep++
+  return { keep, append: after.slice(keep) }
+}
+
+function interruptsAfter({ thread, outcome, saved }: ThreadChangeOptions): Thread['interrupts'] {
   if (outcome.type === 'interrupted') return outcome.interrupts
   if (outcome.type === 'completed') return []
-  // A resumed run that came to nothing: its questions are still open.
+  // A resumed run that came to nothing leaves its interrupts open.
   return saved?.openInterrupts.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
 }
 
-/** Calls of an earlier run stay open when the user goes on talking: their results may still come. */
-function pendingAfter(ended: EndedRun): Thread['pendingToolCalls'] {
-  const before = stillOpen(ended.thread?.pendingToolCalls ?? [], ended.outcome.messages)
+/** Calls of an earlier run stay pending when the user goes on talking: their results may still come. */
+function pendingAfter(
+  { thread, outcome, clientTools }: ThreadChangeOptions,
+  { append }: MessageChange,
+): readonly PendingToolCall[] {
+  const before = stillPending(thread?.pendingToolCalls ?? [], outcome.messages)
   const known = new Set(before.map(({ id }) => id))
-  return [...before, ...pendingOf(ended).filter(({ id }) => !known.has(id))]
+  const made =
+    outcome.type === 'completed'
+      ? outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name }))
+      : pendingClientCalls(append, { clientTools, before: [] })
+  return [...before, ...made.filter(({ id }) => !known.has(id))]
 }
 
-function pendingOf({ thread, outcome, clientTools }: EndedRun): Thread['pendingToolCalls'] {
-  if (outcome.type === 'completed')
-    return outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name }))
-  const { append } = messageTail(thread?.messages ?? [], outcome.messages)
-  return openClientCalls(append, { clientTools, before: [] })
-}
-
-/** Those that were neither answered nor cut off. */
-export function stillOpen(
-  calls: Thread['pendingToolCalls'],
-  messages: Thread['messages'],
-): Thread['pendingToolCalls'] {
+/** Leaves out calls that have a result or are in no message any more. */
+export function stillPending(
+  calls: readonly PendingToolCall[],
+  messages: readonly Message[],
+): readonly PendingToolCall[] {
   if (calls.length === 0) return calls
-  const answered = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
+  const answered = answeredCalls(messages)
   return calls.filter(({ id }) => !answered.has(id) && isCalledIn(messages, id))
 }
 
-function isCalledIn(messages: Thread['messages'], toolCallId: string): boolean {
+function isCalledIn(messages: readonly Message[], toolCallId: string): boolean {
   return messages.some(
     (one) => one.role === 'assistant' && one.toolCalls?.some(({ id }) => id === toolCallId),
   )
 }
 
-const answersKept = 200
+export interface PendingCallsOptions {
+  readonly clientTools: ReadonlySet<string>
+  /** The calls that were pending before. */
+  readonly before: readonly PendingToolCall[]
+}
 
-/** When nothing is left to answer, only what was answered is kept: answering once more must do nothing. */
-export function trimmed(saved: SavedCheckpoint): unknown {
+/** The calls that wait for the client's result after a run has added these messages. */
+export function pendingClientCalls(
+  added: readonly Message[],
+  { clientTools, before }: PendingCallsOptions,
+): readonly PendingToolCall[] {
+  const answered = answeredCalls(added)
+  const calls = added.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+  const made = calls.map(({ id, function: { name } }) => ({ id, name }))
+  return [...before, ...made.filter(({ name }) => clientTools.has(name))].filter(
+    ({ id }) => !answered.has(id),
+  )
+}
+
+/** The ids of the calls that have their result in these messages. */
+export function answeredCalls(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])))
+}
+
+const maxAnswered = 200
+
+/** Without open interrupts, only the answered ones are kept: answering once more must do nothing. */
+export function trimCheckpoint(saved: SavedCheckpoint): unknown {
   if (saved.openInterrupts.length > 0) return saved
-  return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-answersKept) }
+  return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-maxAnswered) }
+}
+
+const maxTitle = 80
+
+/** The beginning of the first user message. */
+export function titleFor(messages: readonly Message[]): string {
+  const first = messages.find(({ role }) => role === 'user')
+  const content = first?.role === 'user' ? first.content : ''
+  const text =
+    typeof content === 'string'
+      ? content
+      : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ')
+  const line = text.replace(/\s+/gu, ' ').trim()
+  return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1).replace(/\p{Surrogate}$/u, '')}…`
 }

@@ -1,31 +1,40 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
+import jsonpatch from 'fast-json-patch'
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
-import { segmentsOf } from './pointer.js'
 
-/** Why an operation does not fit a document. */
-export class Misfit extends Error {}
+/** An operation does not fit the document. */
+export class PatchMisfit extends Error {}
 
-/**
- * What a pointer names, looking at own members only. Throws `Misfit` when there is nothing.
- */
+/** The parts of a JSON pointer (RFC 6901), unescaped. The root has none. */
+export function segmentsOf(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(jsonpatch.unescapePathComponent)
+}
+
+/** The top-level key that a JSON pointer leads through. Undefined for the root. */
+export function topKeyOf(pointer: string): string | undefined {
+  if (pointer === '') return undefined
+  const end = pointer.indexOf('/', 1)
+  return jsonpatch.unescapePathComponent(pointer.slice(1, end === -1 ? undefined : end))
+}
+
+/** The value at a pointer. Sees own members only. Throws `PatchMisfit` when there is none. */
 export function readAt(document: unknown, pointer: string): unknown {
   const found = segmentsOf(pointer).reduce(childOf, document)
-  if (found === undefined) throw new Misfit(`there is nothing at '${pointer}'`)
+  if (found === undefined) throw new PatchMisfit(`there is nothing at '${pointer}'`)
   return found
 }
 
 /**
- * Carries out an operation below the root, in place. `source` is what its `from` names; what is written is given away.
- * The library that clients use is not for this: it copies what it moves over and finds inherited members, so what a
- * stranger sends could cost too much.
+ * Applies an operation below the root, in place. `source` is the value at its `from`. Not with the library that clients
+ * use: that copies what it moves and finds inherited members, so a stranger's patch could cost too much.
  */
 export function applyOperation(document: unknown, operation: JsonPatchOperation, source: unknown): void {
   const { path } = operation
   switch (operation.op) {
     case 'test':
       if (!isEqual(readAt(document, path), operation.value))
-        throw new Misfit(`the test of '${path}' has failed`)
+        throw new PatchMisfit(`the test of '${path}' has failed`)
       return
     case 'remove':
       removeAt(document, path)
@@ -52,7 +61,7 @@ function childOf(node: unknown, key: string): unknown {
   return isRecord(node) && Object.hasOwn(node, key) ? node[key] : undefined
 }
 
-/** The container of what a pointer below the root names, and its key there. */
+/** The container of the value at a pointer below the root, and the key in it. */
 function parentOf(document: unknown, pointer: string): { parent: unknown; key: string } {
   const segments = segmentsOf(pointer)
   const key = segments.pop() ?? ''
@@ -63,10 +72,10 @@ function addAt(document: unknown, pointer: string, value: unknown): void {
   const { parent, key } = parentOf(document, pointer)
   if (Array.isArray(parent)) {
     const at = key === '-' ? parent.length : arrayIndex.test(key) ? Number(key) : Infinity
-    if (at > parent.length) throw new Misfit(`'${pointer}' is no place in the list`)
+    if (at > parent.length) throw new PatchMisfit(`'${pointer}' is no position in the list`)
     parent.splice(at, 0, value)
   } else if (isRecord(parent)) parent[key] = value
-  else throw new Misfit(`there is nothing to hold '${pointer}'`)
+  else throw new PatchMisfit(`there is nothing to hold '${pointer}'`)
 }
 
 function replaceAt(document: unknown, pointer: string, value: unknown): void {

@@ -5,7 +5,7 @@ import { createStateRules } from './state-rules.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret'] })
 const merge = (stored: unknown, client: unknown, knows: Knowledge = 'all'): unknown =>
-  mergeState({ stored, client, knows, rules })
+  mergeState({ thread: { state: stored }, client, knows, rules })
 
 describe('a client that knows all', () => {
   it.each<[string, unknown, unknown, unknown]>([
@@ -34,12 +34,16 @@ describe('a client that knows all', () => {
   })
 
   it('is compared with what it last saw, when that is known', () => {
-    const given = {
-      stored: { a: 2, b: { x: 1, y: 2 }, added: true },
-      seen: { a: 1, b: { x: 1, y: 1 }, gone: 1 },
-      client: { a: 1, b: { x: 9, y: 1 }, gone: 1 },
+    const thread = {
+      state: { a: 2, b: { x: 1, y: 2 }, added: true },
+      shown: { a: 1, b: { x: 1, y: 1 }, gone: 1 },
     }
-    expect(mergeState({ ...given, knows: 'all', rules })).toEqual({ a: 2, b: { x: 9, y: 2 }, added: true })
+    const client = { a: 1, b: { x: 9, y: 1 }, gone: 1 }
+    expect(mergeState({ thread, client, knows: 'all', rules })).toEqual({
+      a: 2,
+      b: { x: 9, y: 2 },
+      added: true,
+    })
   })
 })
 

@@ -1,86 +1,143 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
+import { JsonPatchOperationSchema } from '@ag-ui/core/schemas'
+import { MillraceError } from '../../core/errors.js'
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
-import { applyOperation, Misfit, readAt } from './json-patch.js'
-import { checkPatch, invalidPatch, patchConflict } from './check-patch.js'
-import { without, type StateRulesHandle } from './state-rules.js'
+import { applyOperation, PatchMisfit, readAt, segmentsOf, topKeyOf } from './json-patch.js'
+import { withoutKeys, type StateRulesHandle } from './state-rules.js'
 
+const maxOperations = 1000
 // A list that is copied into itself doubles with every operation.
 const maxCopied = 1_000_000
 const maxDepth = 256
 
 /**
  * Applies a client's RFC 6902 patch to a state, as a whole or not at all. The root stands for what the client may
- * change: an operation on it leaves the server's keys as they are. Never changes what it is given.
+ * change: an operation on it leaves the server's keys as they are. Never changes its arguments.
  *
- * Throws INVALID_PATCH for what is no patch, or touches what is the server's, and PATCH_CONFLICT when it does not fit
- * the state. Both name the operation, counted from 0.
+ * Throws INVALID_PATCH for a value that is no patch or touches the server's keys, and PATCH_CONFLICT for a patch that does
+ * not fit the state. Both name the operation, counted from 0.
  */
 export function patchState(state: unknown, patch: unknown, rules: StateRulesHandle): unknown {
   const operations = checkPatch(patch, rules)
   const full = state ?? {}
-  // Private keys are not even there, so that nothing can copy them or ask for them.
-  const document = patched(copyOf(rules.visible(full)), operations, rules)
+  // Private keys are not even there, so that nothing can copy or test them.
+  const document = applyPatch(jsonCopy(rules.visible(full)), operations, rules)
   if (isDeeperThan(document, maxDepth))
     throw invalidPatch(operations.length - 1, 'the state is nested too deeply')
-  if (!isRecord(full) || !isRecord(document)) return document
-  return { ...document, ...(without(full, (key) => !rules.isPrivate(key)) as object) }
+  return isRecord(full) && isRecord(document) ? { ...document, ...rules.privatePart(full) } : document
 }
 
-/** Works on `start` in place. */
-function patched(
+/** Throws INVALID_PATCH unless it is a patch that writes none of the server's keys and reads no private one. */
+function checkPatch(patch: unknown, rules: StateRulesHandle): readonly JsonPatchOperation[] {
+  if (!Array.isArray(patch)) throw new MillraceError('INVALID_PATCH', 'A patch is a list of operations.')
+  if (patch.length > maxOperations)
+    throw new MillraceError('INVALID_PATCH', `A patch has at most ${maxOperations} operations.`)
+  return patch.map((value: unknown, index) => {
+    const parsed = JsonPatchOperationSchema.safeParse(value)
+    if (!parsed.success) throw invalidPatch(index, shapeProblem(parsed.error.issues[0]?.path[0]))
+    const operation = parsed.data as JsonPatchOperation
+    const problem = pathProblem(operation) ?? accessProblem(operation, rules)
+    if (problem !== undefined) throw invalidPatch(index, problem)
+    return operation
+  })
+}
+
+function invalidPatch(index: number, problem: string): MillraceError {
+  return new MillraceError('INVALID_PATCH', `Operation ${index}: ${problem}.`, {
+    details: { operation: index },
+  })
+}
+
+function patchConflict(index: number, problem: string): MillraceError {
+  return new MillraceError('PATCH_CONFLICT', `Operation ${index}: ${problem}.`, {
+    details: { operation: index },
+  })
+}
+
+function shapeProblem(field: PropertyKey | undefined): string {
+  return field === undefined ? 'an operation is an object' : `'${String(field)}' is missing or not valid`
+}
+
+// Ways to a prototype. No state needs them.
+const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
+
+function pathProblem(operation: JsonPatchOperation): string | undefined {
+  const pointers = 'from' in operation ? [operation.path, operation.from] : [operation.path]
+  const bad = pointers.flatMap(segmentsOf).find((segment) => forbidden.has(segment))
+  if (bad !== undefined) return `'${bad}' is not allowed in a path`
+  const isInside = operation.op === 'move' && operation.path.startsWith(`${operation.from}/`)
+  return isInside ? 'nothing can be moved into itself' : undefined
+}
+
+function accessProblem(operation: JsonPatchOperation, rules: StateRulesHandle): string | undefined {
+  const { op, path } = operation
+  const source = 'from' in operation ? operation.from : path
+  const read = topKeyOf(source)
+  // Even without a value, a test or a copy would tell whether the key is there.
+  if (read !== undefined && rules.isPrivate(read)) return `'${source}' is not yours to see`
+  const written = [...(op === 'test' ? [] : [path]), ...(op === 'move' ? [operation.from] : [])]
+  const denied = written.find((pointer) => {
+    const key = topKeyOf(pointer)
+    return key !== undefined && rules.isServerKey(key)
+  })
+  return denied === undefined ? undefined : `'${denied}' is not yours to change`
+}
+
+/** Changes `start` in place, and returns it or what replaces it. */
+function applyPatch(
   start: unknown,
   operations: readonly JsonPatchOperation[],
   rules: StateRulesHandle,
 ): unknown {
   let document = start
   let left = maxCopied
-  for (const [index, operation] of operations.entries()) {
+  for (const [index, original] of operations.entries()) {
     try {
-      const source = 'from' in operation ? readAt(document, operation.from) : undefined
-      const step = { operation: ownValue(operation), source, index, rules }
+      let source = 'from' in original ? readAt(document, original.from) : undefined
+      const operation = withOwnValue(original)
       if (operation.op === 'copy') {
         const text = isDeeperThan(source, maxDepth) ? undefined : JSON.stringify(source)
         left -= text?.length ?? Infinity
         if (text === undefined || left < 0) throw invalidPatch(index, 'it copies too much')
-        step.source = JSON.parse(text)
+        source = JSON.parse(text)
       }
-      if (operation.path === '') document = atRoot(document, step)
-      else applyOperation(document, step.operation, step.source)
+      if (operation.path === '') document = applyToRoot(document, { operation, source, index, rules })
+      else applyOperation(document, operation, source)
     } catch (error) {
-      throw error instanceof Misfit ? patchConflict(index, error.message) : error
+      throw error instanceof PatchMisfit ? patchConflict(index, error.message) : error
     }
   }
   return document
 }
 
-interface Step {
+interface RootOperation {
   readonly operation: JsonPatchOperation
-  /** What `from` names. */
+  /** The value at `from`. */
   readonly source: unknown
   readonly index: number
   readonly rules: StateRulesHandle
 }
 
-function atRoot(document: unknown, { operation, source, index, rules }: Step): unknown {
+function applyToRoot(document: unknown, { operation, source, index, rules }: RootOperation): unknown {
   if (operation.op === 'test') {
     if (isEqual(document, operation.value)) return document
-    throw new Misfit('the test of the root has failed')
+    throw new PatchMisfit('the test of the root has failed')
   }
   const next: unknown = operation.op === 'remove' ? {} : 'value' in operation ? operation.value : source
   if (!isRecord(next)) throw invalidPatch(index, 'the root must be an object')
-  const kept = isRecord(document) ? without(document, (key) => !rules.isServerKey(key)) : {}
-  return { ...(without(next, rules.isServerKey) as object), ...(kept as object) }
+  const kept = isRecord(document) ? withoutKeys(document, (key) => !rules.isServerKey(key)) : {}
+  return { ...(withoutKeys(next, rules.isServerKey) as object), ...(kept as object) }
 }
 
-/** Later operations may write into what this one adds. */
-function ownValue(operation: JsonPatchOperation): JsonPatchOperation {
+/** Copies the value: later operations may write into it. */
+function withOwnValue(operation: JsonPatchOperation): JsonPatchOperation {
   return 'value' in operation && operation.op !== 'test'
-    ? { ...operation, value: copyOf(operation.value) }
+    ? { ...operation, value: jsonCopy(operation.value) }
     : operation
 }
 
-function copyOf(value: unknown): unknown {
+function jsonCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 

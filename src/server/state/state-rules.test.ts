@@ -4,7 +4,7 @@ import { createFold, type AgUiEvent, type EventOf } from '../../protocol/index.j
 import { createStateRules } from './state-rules.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret', 'a/b', 'c~d'] })
-const { visible, showEvent } = rules
+const { visible, visibleEvent } = rules
 
 describe('who owns a key', () => {
   it.each([
@@ -62,12 +62,12 @@ describe('the visible and the stored part', () => {
 type Delta = EventOf<'STATE_DELTA'>['delta']
 
 const shown = (delta: Delta, state: unknown = {}): AgUiEvent | undefined =>
-  showEvent({ type: 'STATE_DELTA', delta }, state)
+  visibleEvent({ type: 'STATE_DELTA', delta }, state)
 
 describe('what a client sees of an event', () => {
   it('is a snapshot without private keys', () => {
     const event: AgUiEvent = { type: 'STATE_SNAPSHOT', snapshot: { secret: 1, a: 2 }, timestamp: 5 }
-    expect(showEvent(event, {})).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { a: 2 }, timestamp: 5 })
+    expect(visibleEvent(event, {})).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { a: 2 }, timestamp: 5 })
   })
 
   it('is the event itself when there is nothing to hide', () => {
@@ -77,12 +77,12 @@ describe('what a client sees of an event', () => {
       { type: 'STATE_DELTA', delta: [] },
       { type: 'CUSTOM', name: 'x', value: { secret: 1 } },
     ]
-    for (const event of events) expect(showEvent(event, {})).toBe(event)
+    for (const event of events) expect(visibleEvent(event, {})).toBe(event)
   })
 
   it('does not hold what it was made from when that would show what is hidden', () => {
     const rawEvent = { secret: 1 }
-    const snapshot = showEvent({ type: 'STATE_SNAPSHOT', snapshot: { secret: 1 }, rawEvent }, {})
+    const snapshot = visibleEvent({ type: 'STATE_SNAPSHOT', snapshot: { secret: 1 }, rawEvent }, {})
     expect(snapshot).toEqual({ type: 'STATE_SNAPSHOT', snapshot: {} })
   })
 
@@ -128,7 +128,7 @@ describe('what a client sees of an event', () => {
     ],
   ])('is a snapshot when %s', (_what, delta) => {
     const event: AgUiEvent = { type: 'STATE_DELTA', delta, subagentRunId: 's1' }
-    expect(showEvent(event, { secret: 1, a: 1 })).toEqual({
+    expect(visibleEvent(event, { secret: 1, a: 1 })).toEqual({
       type: 'STATE_SNAPSHOT',
       snapshot: { a: 1 },
       subagentRunId: 's1',
@@ -138,7 +138,7 @@ describe('what a client sees of an event', () => {
   it('is a snapshot when an entry of a list has the name of a private key', () => {
     const numbered = createStateRules({ private: ['0'] })
     const event: AgUiEvent = { type: 'STATE_DELTA', delta: [{ op: 'replace', path: '/0', value: 5 }] }
-    expect(numbered.showEvent(event, [5])).toEqual({ type: 'STATE_SNAPSHOT', snapshot: [5] })
+    expect(numbered.visibleEvent(event, [5])).toEqual({ type: 'STATE_SNAPSHOT', snapshot: [5] })
   })
 })
 
@@ -178,7 +178,7 @@ describe('a delta as it is shown', () => {
         fc.pre(full.apply(event) === undefined)
         applied++
         const client = createFold({ state: listed.visible(before) })
-        const seen = listed.showEvent(event, full.state)
+        const seen = listed.visibleEvent(event, full.state)
         if (seen) expect(client.apply(seen)).toBeUndefined()
         expect(client.state).toEqual(listed.visible(full.state))
       }),

@@ -1,44 +1,49 @@
+import type { JsonPatchOperation } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
-import { isRunStateKey, isThreadStateKey, type AgUiEvent } from '../../protocol/index.js'
+import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '../../protocol/index.js'
 import type { StateRules } from '../contract.js'
-import { changedEvent, showDelta } from './show-delta.js'
+import { topKeyOf } from './json-patch.js'
 
-/** Which part of a thread's state is whose. Only top-level keys have owners. Nothing here changes what it is given. */
+/** Whose the keys of a thread's state are. Only top-level keys have owners. Nothing here changes its arguments. */
 export interface StateRulesHandle {
   /** The state as clients see it. The same object when there is nothing to hide. */
   readonly visible: (state: unknown) => unknown
+  /** The rest of the state: what clients do not see. */
+  readonly privatePart: (state: unknown) => Readonly<Record<string, unknown>>
+  /** The state as it is stored, without the keys of one run. */
+  readonly stored: (state: unknown) => unknown
   /** Whether clients cannot change this key: it is private or read-only. */
   readonly isServerKey: (key: string) => boolean
   /** Whether clients cannot even see this key. */
   readonly isPrivate: (key: string) => boolean
-  /** The state as it is kept: what is only for one run is left out. */
-  readonly stored: (state: unknown) => unknown
   /**
-   * What a client may see of an event on its way out. `state` is the full state after the event. Undefined when nothing
-   * is left of it; the same object when it shows nothing private.
+   * An event as clients may see it. `state` is the full state after the event. Undefined when nothing is left of it; the
+   * same object when it shows nothing private.
    */
-  readonly showEvent: (event: AgUiEvent, state: unknown) => AgUiEvent | undefined
+  readonly visibleEvent: (event: AgUiEvent, state: unknown) => AgUiEvent | undefined
 }
 
 export function createStateRules({ readOnly = [], private: hidden = [] }: StateRules = {}): StateRulesHandle {
   const hiddenKeys = new Set(hidden)
   const readOnlyKeys = new Set(readOnly)
   const isPrivate = (key: string): boolean => hiddenKeys.has(key) || !isThreadStateKey(key)
-  const visible = (state: unknown): unknown => without(state, isPrivate)
+  const visible = (state: unknown): unknown => withoutKeys(state, isPrivate)
 
   return {
     visible,
+    privatePart: (state) =>
+      isRecord(state) ? Object.fromEntries(Object.entries(state).filter(([key]) => isPrivate(key))) : {},
+    stored: (state) => withoutKeys(state, isRunStateKey),
     isPrivate,
     isServerKey: (key) => readOnlyKeys.has(key) || isPrivate(key),
-    stored: (state) => without(state, isRunStateKey),
-    showEvent(event, state) {
+    visibleEvent(event, state) {
       switch (event.type) {
         case 'STATE_SNAPSHOT': {
           const snapshot = visible(event.snapshot)
-          return snapshot === event.snapshot ? event : changedEvent({ ...event, snapshot })
+          return snapshot === event.snapshot ? event : withoutRawEvent({ ...event, snapshot })
         }
         case 'STATE_DELTA':
-          return showDelta(event, state, { isPrivate, visible })
+          return visibleDelta(event, state, { isPrivate, visible })
         default:
           return event
       }
@@ -47,7 +52,73 @@ export function createStateRules({ readOnly = [], private: hidden = [] }: StateR
 }
 
 /** A state without some of its top-level keys. */
-export function without(state: unknown, isLeftOut: (key: string) => boolean): unknown {
+export function withoutKeys(state: unknown, isLeftOut: (key: string) => boolean): unknown {
   if (!isRecord(state) || !Object.keys(state).some(isLeftOut)) return state
   return Object.fromEntries(Object.entries(state).filter(([key]) => !isLeftOut(key)))
+}
+
+type Visibility = Pick<StateRulesHandle, 'isPrivate' | 'visible'>
+
+/** An operation as clients may see it. `doubtful`: only a snapshot can tell. */
+type VisibleOperation = JsonPatchOperation | 'hidden' | 'doubtful'
+
+/**
+ * The visible part of a delta. A snapshot of the visible state instead, where leaving operations out would bring the
+ * client to another state.
+ */
+function visibleDelta(
+  event: EventOf<'STATE_DELTA'>,
+  state: unknown,
+  rules: Visibility,
+): AgUiEvent | undefined {
+  const shown: JsonPatchOperation[] = []
+  let isChanged = false
+  let hasHidden = false
+  let hasRoot = false
+  for (const operation of event.delta) {
+    const view = visibleOperation(operation, rules)
+    if (view === 'doubtful') return toSnapshot(event, rules.visible(state))
+    hasRoot ||= operation.path === ''
+    if (view === 'hidden') hasHidden = true
+    else {
+      shown.push(view)
+      isChanged ||= view !== operation
+      hasHidden ||= view.op !== operation.op
+    }
+  }
+  if (!hasHidden) return isChanged ? withoutRawEvent({ ...event, delta: shown }) : event
+  // Only objects have keys to hide, and the root may have been something else in between.
+  if (hasRoot || !isRecord(state)) return toSnapshot(event, rules.visible(state))
+  return shown.length === 0 ? undefined : withoutRawEvent({ ...event, delta: shown })
+}
+
+function visibleOperation(
+  operation: JsonPatchOperation,
+  { isPrivate, visible }: Visibility,
+): VisibleOperation {
+  const key = topKeyOf(operation.path)
+  if (operation.op === 'move' || operation.op === 'copy') {
+    const source = topKeyOf(operation.from)
+    // The root as a source has private keys, and as a target it gets keys that were not checked.
+    if (key === undefined || source === undefined) return 'doubtful'
+    if (isPrivate(source)) return isPrivate(key) ? 'hidden' : 'doubtful'
+    if (!isPrivate(key)) return operation
+    return operation.op === 'move' ? { op: 'remove', path: operation.from } : 'hidden'
+  }
+  if (key !== undefined) return isPrivate(key) ? 'hidden' : operation
+  if (operation.op === 'remove') return operation
+  const value = visible(operation.value)
+  return value === operation.value ? operation : { ...operation, value }
+}
+
+function toSnapshot(
+  { type: _type, delta: _delta, ...rest }: EventOf<'STATE_DELTA'>,
+  snapshot: unknown,
+): AgUiEvent {
+  return withoutRawEvent({ ...rest, type: 'STATE_SNAPSHOT', snapshot })
+}
+
+/** The native event behind it would show what was hidden. */
+function withoutRawEvent({ rawEvent: _raw, ...event }: AgUiEvent): AgUiEvent {
+  return event
 }

@@ -3,19 +3,20 @@ import { describe, expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
-import { createFeed, type Feed, type FeedBatch } from './feed.js'
+import { RunFeed, type FeedBatch } from './run-feed.js'
 
 function word(name: string, bytes = 0): AgUiEvent {
   return { type: 'CUSTOM', name, value: '.'.repeat(bytes) }
 }
 
 interface Rigged {
-  readonly feed: Feed
+  readonly feed: RunFeed
   /** What the log has. */
   readonly log: LogEntry[]
   readonly batches: FeedBatch[]
   readonly reads: number[]
-  readonly asked: { count: number }
+  /** How often a flush was requested. */
+  readonly requests: { count: number }
   /** The next so many writes fail. */
   readonly fail: (times: number) => void
 }
@@ -29,28 +30,32 @@ interface RigOptions {
 function rig({ firstSeq = 0, bufferBytes = 1e6, append }: RigOptions = {}): Rigged {
   const log: LogEntry[] = []
   const [batches, reads]: [FeedBatch[], number[]] = [[], []]
-  const asked = { count: 0 }
+  const requests = { count: 0 }
   let failures = 0
   const fail = (times: number): void => {
     failures = times
   }
-  const feed = createFeed({
+  const feed = new RunFeed({
     ...{ runId: 'r', firstSeq, bufferBytes },
-    async append(batch) {
-      await append?.(batch)
-      if (failures-- > 0) throw new Error('The disk is full.')
-      batches.push(batch)
-      log.push(...batch.lines.map((json, n) => ({ seq: batch.firstSeq + n, json })))
+    log: {
+      async append(batch) {
+        await append?.(batch)
+        if (failures-- > 0) throw new Error('The disk is full.')
+        batches.push(batch)
+        log.push(...batch.lines.map((json, n) => ({ seq: batch.firstSeq + n, json })))
+      },
+      read(after, limit) {
+        reads.push(after)
+        return Promise.resolve(log.filter(({ seq }) => seq > after).slice(0, limit))
+      },
     },
-    read(after, limit) {
-      reads.push(after)
-      return Promise.resolve(log.filter(({ seq }) => seq > after).slice(0, limit))
-    },
-    flushSoon: () => {
-      asked.count++
+    flusher: {
+      flushSoon: () => {
+        requests.count++
+      },
     },
   })
-  return { feed, log, batches, reads, asked, fail }
+  return { feed, log, batches, reads, requests, fail }
 }
 
 function nameOf({ json }: LogEntry): string {
@@ -59,13 +64,13 @@ function nameOf({ json }: LogEntry): string {
 
 /** Reads until the end, each batch as `seq:name` words. */
 function collect(
-  feed: Feed,
+  feed: RunFeed,
   after = -1,
   signal = new AbortController().signal,
 ): { readonly batches: string[]; done: Promise<void> } {
   const batches: string[] = []
   const read = async (): Promise<void> => {
-    for await (const { entries } of feed.follow(after, signal))
+    for await (const { entries } of feed.subscribe(after, signal))
       batches.push(entries.map((entry) => `${entry.seq}:${nameOf(entry)}`).join(' '))
   }
   return { batches, done: read() }
@@ -77,7 +82,7 @@ async function finish({ feed, log }: Rigged, name = 'end'): Promise<void> {
   feed.close()
 }
 
-describe('followers', () => {
+describe('subscribers', () => {
   test('get events in order, numbered from the first, those of one turn together', async () => {
     const rigged = rig({ firstSeq: 7 })
     const { feed } = rigged
@@ -87,7 +92,7 @@ describe('followers', () => {
     await settled()
     void feed.push(word('c'))
     await settled()
-    expect(feed.nextSeq()).toBe(10)
+    expect(feed.nextSeq).toBe(10)
     await finish(rigged)
     await done
     expect(batches).toEqual(['7:a 8:b', '9:c', '10:end'])
@@ -212,11 +217,11 @@ describe('a run that never waits', () => {
 })
 
 describe('the log', () => {
-  test('is asked for soon after each event, and gets all of them in one batch', async () => {
-    const { feed, batches, asked } = rig({ firstSeq: 3 })
+  test('is flushed soon after an event, and gets all that came meanwhile in one batch', async () => {
+    const { feed, batches, requests } = rig({ firstSeq: 3 })
     void feed.push(word('a'))
     void feed.push(word('b'))
-    expect(asked.count).toBe(2)
+    expect(requests.count).toBe(1)
     await feed.flush()
     await feed.flush()
     expect(batches).toEqual([{ firstSeq: 3, lines: [JSON.stringify(word('a')), JSON.stringify(word('b'))] }])
@@ -224,11 +229,12 @@ describe('the log', () => {
 
   test('gets what it could not take with the next write, once', async () => {
     const rigged = rig()
-    const { feed, log, fail } = rigged
+    const { feed, log, requests, fail } = rigged
     fail(1)
     void feed.push(word('a'))
     await expect(feed.flush()).rejects.toThrow('full')
     void feed.push(word('b'))
+    expect(requests.count).toBe(2)
     await feed.flush()
     expect(log.map(nameOf)).toEqual(['a', 'b'])
     await finish(rigged)
@@ -279,5 +285,106 @@ describe('the log', () => {
     void feed.push(word('c'))
     await settled()
     expect(batches).toEqual(['0:a', '1:critical 2:b 3:c'])
+  })
+})
+
+function namesIn(lines: readonly string[]): string[] {
+  return lines.map((json) => (JSON.parse(json) as { readonly name: string }).name)
+}
+
+async function readAll(feed: RunFeed): Promise<string[]> {
+  const names: string[] = []
+  for await (const { entries } of feed.subscribe(-1, new AbortController().signal))
+    names.push(...namesIn(entries.map(({ json }) => json)))
+  return names
+}
+
+describe('the end of a feed', () => {
+  test('is given with all that the log lacks, and seen when the feed is closed', async () => {
+    const { feed } = rig()
+    void feed.push(word('a'))
+    await feed.flush()
+    void feed.push(word('b'))
+    const seen = readAll(feed)
+    const { firstSeq, lines } = await feed.seal(word('end'))
+    expect([firstSeq, ...namesIn(lines)]).toEqual([1, 'b', 'end'])
+    expect(await Promise.race([seen, settled()])).toBeUndefined()
+    feed.close()
+    expect(await seen).toEqual(['a', 'b', 'end'])
+  })
+
+  test('waits for a write that is under way, and does not repeat it', async () => {
+    const gate = deferred()
+    const { feed } = rig({ append: () => gate.promise })
+    void feed.push(word('a'))
+    const flushed = feed.flush()
+    await settled()
+    const sealed = feed.seal(word('end'))
+    gate.resolve()
+    await flushed
+    expect(await sealed).toMatchObject({ firstSeq: 1, lines: [JSON.stringify(word('end'))] })
+  })
+
+  test('has what a write that fails meanwhile has not written', async () => {
+    const gate = deferred()
+    const { feed } = rig({ append: () => gate.promise })
+    void feed.push(word('a'))
+    const flushed = feed.flush()
+    await settled()
+    const sealed = feed.seal(word('end'))
+    gate.reject(new Error('full'))
+    await expect(flushed).rejects.toThrow('full')
+    expect(namesIn((await sealed).lines)).toEqual(['a', 'end'])
+  })
+
+  test('is not written by a flush that comes while it is committed', async () => {
+    const { feed, batches } = rig()
+    void feed.push(word('a'))
+    const { lines } = await feed.seal(word('end'))
+    await feed.flush()
+    expect(namesIn(lines)).toEqual(['a', 'end'])
+    expect(batches).toEqual([])
+    feed.close()
+    await feed.flush()
+    expect(batches).toEqual([])
+  })
+
+  test('is not written by a flush that waits behind another when it is sealed', async () => {
+    const gate = deferred()
+    const { feed, batches } = rig({ append: () => gate.promise })
+    void feed.push(word('a'))
+    const first = feed.flush()
+    await settled()
+    void feed.push(word('b'))
+    const sealed = feed.seal(word('end'))
+    const second = feed.flush()
+    gate.resolve()
+    await Promise.all([first, second])
+    expect(namesIn((await sealed).lines)).toEqual(['b', 'end'])
+    expect(batches.map(({ firstSeq }) => firstSeq)).toEqual([0])
+  })
+
+  test('can be another than the one that was sealed', async () => {
+    const { feed } = rig()
+    void feed.push(word('a'))
+    const seen = readAll(feed)
+    await feed.seal(word('end'))
+    feed.close(word('failure'))
+    expect(feed.nextSeq).toBe(2)
+    expect(await seen).toEqual(['a', 'failure'])
+    expect(await readAll(feed)).toEqual(['a', 'failure'])
+  })
+
+  test('is seen by one who joins while it is closed', async () => {
+    const { feed } = rig()
+    void feed.push(word('a'))
+    await feed.seal(word('end'))
+    const before = readAll(feed)
+    feed.close()
+    const after = readAll(feed)
+    expect(await Promise.all([before, after])).toEqual([
+      ['a', 'end'],
+      ['a', 'end'],
+    ])
   })
 })

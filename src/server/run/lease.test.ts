@@ -1,12 +1,16 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { failingStore, storeError, type FailingStore } from '../../../test/support/failing-store.js'
 import { deferred } from '../../../test/support/run-agent.js'
 import { createServerContext } from '../../../test/support/server-context.js'
 import { hold, keyOf } from '../../../test/support/store-contract/rig.js'
+import { manualClock, type ManualClock } from '../../core/clock.js'
+import { createMemoryStore } from '../../threads/memory/store.js'
+import type { Lease, Store } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import { createFeed } from '../live/feed.js'
-import type { LiveRun } from '../live/live-run.js'
-import { takeLease } from './take-lease.js'
+import type { LiveRun } from '../live/registry.js'
+import { RunFeed } from '../live/run-feed.js'
+import { acquireLease, renewLease } from './lease.js'
 
 const key = keyOf('t')
 
@@ -14,18 +18,17 @@ function rig(whenBusy: ServerContext['whenBusy'], isClosing: () => boolean = () 
   const under = createServerContext({ whenBusy, isClosing })
   const request = new AbortController()
   const { server } = under
-  return { ...under, request, take: () => takeLease(server, key, request) }
+  return { ...under, request, take: () => acquireLease(server, key, request) }
 }
 
 /** A run on the thread that ends when it is stopped, or when `finish` is called. */
-async function atWork({ store, registry }: ServerContext) {
+async function addLiveRun({ store, registry }: ServerContext) {
   const lease = await hold(store, key)
   const done = deferred()
   const stops: unknown[] = []
-  const feed = createFeed({
-    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flushSoon: () => undefined },
-    append: () => Promise.resolve(),
-    read: () => Promise.resolve([]),
+  const feed = new RunFeed({
+    ...{ runId: 'r', firstSeq: 0, bufferBytes: 0, flusher: { flushSoon: () => undefined } },
+    log: { append: () => Promise.resolve(), read: () => Promise.resolve([]) },
   })
   const finish = async (): Promise<void> => {
     registry.remove(run)
@@ -68,7 +71,7 @@ test('a busy thread is refused at once where the server does not wait', async ()
 describe('where the server waits', () => {
   test('it gets the thread when the run here is over, and no timer is left', async () => {
     const { server, clock, take, request } = rig('wait')
-    const { finish, stops } = await atWork(server)
+    const { finish, stops } = await addLiveRun(server)
     const taken = take()
     await clock.advance(5_000)
     await finish()
@@ -92,7 +95,7 @@ describe('where the server waits', () => {
   test('it gives up when its time is over', async () => {
     for (const isHere of [true, false]) {
       const { server, clock, take } = rig('wait')
-      if (isHere) await atWork(server)
+      if (isHere) await addLiveRun(server)
       else await hold(server.store, key)
       const taken = expect(take()).rejects.toMatchObject(locked)
       await clock.advance(server.limits.waitMs)
@@ -105,7 +108,7 @@ describe('where the server waits', () => {
   test('it gives up when its client goes away', async () => {
     for (const isHere of [true, false]) {
       const { server, clock, take, request } = rig('wait')
-      if (isHere) await atWork(server)
+      if (isHere) await addLiveRun(server)
       else await hold(server.store, key)
       const taken = expect(take()).rejects.toThrow('gone')
       await clock.advance(1)
@@ -118,7 +121,7 @@ describe('where the server waits', () => {
 
   test('of many who wait, one after the other gets it', async () => {
     const { server, clock, take } = rig('wait')
-    const { finish } = await atWork(server)
+    const { finish } = await addLiveRun(server)
     let got = 0
     const all = [1, 2, 3].map(async () => {
       const lease = await take()
@@ -138,14 +141,14 @@ describe('where the server waits', () => {
 
 test('where a new run has the right of way, the one before it is stopped', async () => {
   const { server, take } = rig('cancel-previous')
-  const { stops } = await atWork(server)
+  const { stops } = await addLiveRun(server)
   expect(await take()).toMatchObject({ key })
   expect(stops).toEqual([undefined])
 })
 
 test('where a new run preempts the one before it, that is asked to stop after its tools', async () => {
   const { server, take } = rig('preempt')
-  const { stops } = await atWork(server)
+  const { stops } = await addLiveRun(server)
   expect(await take()).toMatchObject({ key })
   expect(stops).toEqual([server.limits.preemptMs])
 })
@@ -153,7 +156,7 @@ test('where a new run preempts the one before it, that is asked to stop after it
 test('who waits is told when the server shuts down, and gets nothing', async () => {
   let isClosing = false
   const { server, clock, take } = rig('wait', () => isClosing)
-  const { finish } = await atWork(server)
+  const { finish } = await addLiveRun(server)
   const taken = expect(take()).rejects.toMatchObject({ code: 'SERVER_CLOSING' })
   await clock.advance(0)
   isClosing = true
@@ -174,4 +177,98 @@ test('a lost run that is being ended is waited for, also where the server does n
   gate.resolve()
   await recovery
   expect(await taken).toMatchObject({ key })
+})
+
+describe('the renewal of a lease', () => {
+  const leaseMs = 900
+  let clock: ManualClock
+  let failing: FailingStore
+  let lease: Lease
+  let lost: string[]
+  let problems: unknown[]
+
+  beforeEach(async () => {
+    clock = manualClock()
+    failing = failingStore(createMemoryStore({ clock }))
+    lease = await acquire()
+    lost = []
+    problems = []
+  })
+
+  async function acquire(): Promise<Lease> {
+    const taken = await failing.store.leases.acquire(key, { owner: 'me', ttlMs: leaseMs })
+    if (!taken) throw new Error('It is held.')
+    return taken
+  }
+
+  function renew(store: Store = failing.store): () => void {
+    return renewLease({
+      ...{ store, lease, leaseMs, clock },
+      onLost: ({ code }) => void lost.push(`${code}@${clock.now()}`),
+      onProblem: (error) => void problems.push(error),
+    })
+  }
+
+  function renewals(): number {
+    return failing.calls.filter((call) => call === 'leases.renew').length
+  }
+
+  test('a lease is renewed at a third of its time, until that is stopped', async () => {
+    const stop = renew()
+    await clock.advance(10_000)
+    expect(renewals()).toBe(33)
+    expect(await failing.store.leases.isHeld(key)).toBe(true)
+    stop()
+    expect(clock.pending).toBe(0)
+    await clock.advance(leaseMs)
+    expect([renewals(), lost, problems]).toEqual([33, [], []])
+    expect(await failing.store.leases.isHeld(key)).toBe(false)
+  })
+
+  test('one that was taken over is lost, once', async () => {
+    renew()
+    await failing.store.leases.release(lease)
+    await acquire()
+    await clock.advance(10_000)
+    expect([lost, clock.pending]).toEqual([['LEASE_LOST@300'], 0])
+  })
+
+  test('a store that fails for a while is asked again, and told of', async () => {
+    renew()
+    failing.fail('leases.renew', storeError(), 2)
+    await clock.advance(5_000)
+    expect([lost, problems.length]).toEqual([[], 2])
+  })
+
+  test('a store that fails for longer than the lease lasts loses it', async () => {
+    renew()
+    failing.fail('leases.renew', storeError())
+    await clock.advance(5_000)
+    expect([lost, problems.length, clock.pending]).toEqual([['LEASE_LOST@900'], 3, 0])
+  })
+
+  test('the time of a lease is counted from when it was asked for', async () => {
+    const answer = deferred<boolean>()
+    renew({ ...failing.store, leases: { ...failing.store.leases, renew: () => answer.promise } })
+    await clock.advance(300 + leaseMs)
+    answer.resolve(true)
+    await clock.advance(0)
+    expect(lost).toEqual(['LEASE_LOST@1200'])
+  })
+
+  test('one that is stopped while it is renewed is not lost, however that ends', async () => {
+    for (const end of ['refused', 'failed'] as const) {
+      const answer = deferred<boolean>()
+      const stop = renew({
+        ...failing.store,
+        leases: { ...failing.store.leases, renew: () => answer.promise },
+      })
+      await clock.advance(300)
+      stop()
+      if (end === 'refused') answer.resolve(false)
+      else answer.reject(storeError())
+      await clock.advance(10_000)
+      expect([lost, problems, clock.pending]).toEqual([[], [], 0])
+    }
+  })
 })

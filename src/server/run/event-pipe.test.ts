@@ -2,15 +2,14 @@ import { beforeEach, describe, expect, test, vi, type Mock } from 'vitest'
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
 import { hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
 import type { Store } from '../../threads/contract.js'
-import type { FeedOptions } from '../live/feed.js'
+import { startRunSpan } from '../observe/tracing.js'
 import { createStateRules } from '../state/state-rules.js'
-import { createFeedLog } from './feed-log.js'
+import { EventPipe } from './event-pipe.js'
 
 const key = keyOf('t')
 const before = { city: 'Rome', ledger: [1], 'temp:x': 1 }
 let under: ContextUnderTest
-let state: unknown
-let log: FeedOptions
+let pipe: EventPipe
 let begin: Mock<Store['threads']['begin']>
 
 beforeEach(async () => {
@@ -21,19 +20,30 @@ beforeEach(async () => {
   const record = runOf('r1', { start: { keep: 0, append: [], state: before, clientTools: [] } })
   await store.threads.begin(lease, record)
   begin = vi.spyOn(store.threads, 'begin')
-  state = undefined
-  const plan = { type: 'run' as const, messages: [], change: { keep: 0, append: [] }, state: before }
-  const order = { server, lease, record, plan: { ...plan, opening: [], fork: false, resume: [] } }
-  log = createFeedLog(order, () => state)
+  const controller = new AbortController()
+  const change = { keep: 0, append: [] }
+  const setup = {
+    ...{ server, lease, record, controller, thread: undefined, free: () => Promise.resolve() },
+    agent: { name: 'agent', description: '', run: () => Promise.reject(new Error('No run.')) as never },
+    info: { key, runId: 'r1', signal: controller.signal },
+    input: { threadId: 't', runId: 'r1', tools: [], context: [], parentRunId: undefined, forwardedProps: {} },
+    plan: {
+      type: 'run' as const,
+      ...{ messages: [], change, state: before, catchUp: [], fork: false, resume: [] },
+    },
+    span: startRunSpan({ agent: 'agent', threadId: 't', runId: 'r1', headers: new Headers() }),
+  }
+  pipe = new EventPipe(setup, { saved: undefined })
 })
 
+const showState = (snapshot: unknown) => void pipe.send({ type: 'STATE_SNAPSHOT', snapshot })
 const startState = async () => (await stored(under.server.store, key)).run?.start?.state
-const append = (firstSeq: number) => log.append({ firstSeq, lines: ['{}'] })
+const append = (firstSeq: number) => pipe.append({ firstSeq, lines: ['{}'] })
 
 describe('the record of a run', () => {
   test('is not written again when clients can see all that has changed', async () => {
     await append(0)
-    state = { city: 'Oslo', ledger: [1], 'temp:x': 2 }
+    showState({ city: 'Oslo', ledger: [1], 'temp:x': 2 })
     await append(1)
     expect(begin).not.toHaveBeenCalled()
     expect(await logOf(under.server.store, key, 'r1')).toHaveLength(2)
@@ -47,19 +57,19 @@ describe('the record of a run', () => {
       seen.push(await startState())
       await write(...given)
     })
-    state = { city: 'Oslo', ledger: [1, 2], 'user:name': 'Ann', 'temp:x': 3 }
+    showState({ city: 'Oslo', ledger: [1, 2], 'user:name': 'Ann', 'temp:x': 3 })
     await append(0)
     expect(seen).toEqual([{ city: 'Rome', ledger: [1, 2], 'user:name': 'Ann' }])
     await append(1)
     expect(begin).toHaveBeenCalledTimes(1)
-    state = { city: 'Oslo' }
+    showState({ city: 'Oslo' })
     await append(2)
     expect(seen.at(-1)).toEqual({ city: 'Rome' })
   })
 
   test('is tried again when it could not be written, and the log waits for it', async () => {
     begin.mockRejectedValueOnce(new Error('full'))
-    state = { ledger: [1, 2] }
+    showState({ ledger: [1, 2] })
     await expect(append(0)).rejects.toThrow('full')
     expect(await logOf(under.server.store, key, 'r1')).toEqual([])
     await append(0)
@@ -68,7 +78,7 @@ describe('the record of a run', () => {
 
   test('does not share what it has with the run', async () => {
     const ledger = [1, 2]
-    state = { ledger }
+    showState({ ledger })
     await append(0)
     ledger.push(3)
     expect(await startState()).toMatchObject({ ledger: [1, 2] })

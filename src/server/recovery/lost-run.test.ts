@@ -4,15 +4,15 @@ import { keyOf } from '../../../test/support/store-contract/rig.js'
 import { talk } from '../../../test/support/talk.js'
 import type { RunStart, Thread } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
-import { afterLoss } from './after-loss.js'
+import { recoveredContent } from './lost-run.js'
 
-const begun = talk('u1 a1(c1,c2)')
-const questionOf = (id: string, toolCallId?: string) => ({
+const startMessages = talk('u1 a1(c1,c2)')
+const interruptOn = (id: string, toolCallId?: string) => ({
   ...{ id, reason: 'tool_call', ...(toolCallId === undefined ? {} : { toolCallId }) },
 })
-const both = [questionOf('i1', 'c1'), questionOf('i2', 'c2')]
+const both = [interruptOn('i1', 'c1'), interruptOn('i2', 'c2')]
 const checkpoint = {
-  ...{ version: 1, frames: { agent: 1 }, values: { x: 1 }, messages: begun, state: { large: 1 } },
+  ...{ version: 1, frames: { agent: 1 }, values: { x: 1 }, messages: startMessages, state: { large: 1 } },
   ...{ openInterrupts: both.map((interrupt) => ({ interrupt, address: 'agent' })), answered: ['i0'] },
 }
 
@@ -27,13 +27,21 @@ interface Case {
 function left({ interrupts = both, start, added, ...given }: Case) {
   const saved = 'checkpoint' in given ? given.checkpoint : checkpoint
   const thread: Thread = {
-    ...{ key: keyOf('t'), version: 4, createdAt: 0, updatedAt: 0, title: '', messages: begun, interrupts },
+    ...{
+      key: keyOf('t'),
+      version: 4,
+      createdAt: 0,
+      updatedAt: 0,
+      title: '',
+      messages: startMessages,
+      interrupts,
+    },
     ...{ state: { count: 1, ledger: [1] }, pendingToolCalls: [], checkpoint: saved },
   }
   const atStart = { keep: 2, append: [], state: { count: 2, ledger: [1, 2] }, clientTools: [] }
-  return afterLoss({
-    ...{ thread, begun, start: { ...atStart, isAnswering: true, ...start } },
-    ended: { messages: [...begun, ...added], state: { count: 3 } },
+  return recoveredContent({
+    ...{ thread, startMessages, start: { ...atStart, isAnswering: true, ...start } },
+    ended: { messages: [...startMessages, ...added], state: { count: 3 } },
     stateRules: createStateRules({ private: ['ledger'] }),
   })
 }
@@ -41,7 +49,7 @@ function left({ interrupts = both, start, added, ...given }: Case) {
 test('answers that were all carried out are done with, and are not taken again', () => {
   const added = talk('t-c1 t-c2 a2')
   expect(left({ added })).toEqual({
-    ...{ messages: [...begun, ...added], state: { count: 3, ledger: [1, 2] }, interrupts: [] },
+    ...{ messages: [...startMessages, ...added], state: { count: 3, ledger: [1, 2] }, interrupts: [] },
     checkpoint: {
       ...{ version: 1, openInterrupts: [], frames: {}, values: {}, messages: [], state: {} },
       answered: ['i0', 'i1', 'i2'],
@@ -56,31 +64,46 @@ test('without a checkpoint that can be read there is none afterwards', () => {
 test.each([
   ['one has no result', both, talk('t-c1 a2')],
   ['none has a result', both, talk('a2')],
-  ['one was asked by an agent, not by a call', [questionOf('i1', 'c1'), questionOf('i2')], talk('t-c1 t-c2')],
+  [
+    'one was asked by an agent, not by a call',
+    [interruptOn('i1', 'c1'), interruptOn('i2')],
+    talk('t-c1 t-c2'),
+  ],
 ])('all is as before the answers when %s', (_, interrupts, added) => {
-  const before = { messages: begun, state: { count: 2, ledger: [1] }, interrupts, checkpoint }
+  const before = { messages: startMessages, state: { count: 2, ledger: [1] }, interrupts, checkpoint }
   expect(left({ interrupts, added })).toEqual(before)
 })
 
 test('a run that answered nothing leaves what it said, and the questions as they were', () => {
   const added = talk('a2')
   expect(left({ added, start: { isAnswering: false } })).toMatchObject({
-    ...{ messages: [...begun, ...added], interrupts: both, checkpoint },
+    ...{ messages: [...startMessages, ...added], interrupts: both, checkpoint },
   })
-  expect(left({ added, interrupts: [] })).toMatchObject({ messages: [...begun, ...added], interrupts: [] })
+  expect(left({ added, interrupts: [] })).toMatchObject({
+    messages: [...startMessages, ...added],
+    interrupts: [],
+  })
 })
 
 test('a result that the client has sent itself does not count: the tool has still to run', () => {
   const [sent] = talk('t-c1')
   if (!sent) throw new Error('No result.')
-  const asked = [questionOf('i1', 'c1')]
-  const given = afterLoss({
+  const asked = [interruptOn('i1', 'c1')]
+  const given = recoveredContent({
     thread: {
-      ...{ key: keyOf('t'), version: 1, createdAt: 0, updatedAt: 0, title: '', messages: begun, state: {} },
+      ...{
+        key: keyOf('t'),
+        version: 1,
+        createdAt: 0,
+        updatedAt: 0,
+        title: '',
+        messages: startMessages,
+        state: {},
+      },
       ...{ interrupts: asked, pendingToolCalls: [] },
     },
     start: { keep: 2, append: [sent], state: {}, clientTools: [], isAnswering: true },
-    ...{ begun: [...begun, sent], ended: { messages: [...begun, sent], state: {} } },
+    ...{ startMessages: [...startMessages, sent], ended: { messages: [...startMessages, sent], state: {} } },
     stateRules: createStateRules(),
   })
   expect(given.interrupts).toEqual(asked)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { settled } from '../../../test/support/run-agent.js'
 import type { LogEntry } from '../../threads/contract.js'
-import { createFeed, type Feed, type FeedBatch } from './feed.js'
+import { RunFeed, type FeedBatch } from './run-feed.js'
 
 type Step =
   | { readonly do: 'push'; readonly bytes: number }
@@ -44,9 +44,9 @@ function createLog() {
   }
 }
 
-async function readSlowly(feed: Feed, after: number, slowness: number): Promise<number[]> {
+async function readSlowly(feed: RunFeed, after: number, slowness: number): Promise<number[]> {
   const seen: number[] = []
-  for await (const { entries } of feed.follow(after, new AbortController().signal)) {
+  for await (const { entries } of feed.subscribe(after, new AbortController().signal)) {
     seen.push(...entries.map(({ seq }) => seq))
     for (let n = 0; n < slowness; n++) await settled()
   }
@@ -55,7 +55,13 @@ async function readSlowly(feed: Feed, after: number, slowness: number): Promise<
 
 async function play(steps: readonly Step[], bufferBytes: number) {
   const log = createLog()
-  const feed = createFeed({ ...{ runId: 'r', firstSeq: 0, bufferBytes, flushSoon: () => undefined }, ...log })
+  const feed = new RunFeed({
+    runId: 'r',
+    firstSeq: 0,
+    bufferBytes,
+    log,
+    flusher: { flushSoon: () => undefined },
+  })
   const readers: { readonly after: number; readonly seen: Promise<number[]> }[] = []
   const writes: Promise<unknown>[] = []
   for (const one of steps) {
@@ -88,7 +94,7 @@ it('gives every follower, and the log, each event once and in order, whatever ha
       fc.constantFrom(0, 100, 1e6),
       async (steps, bytes) => {
         const { feed, log, readers } = await play(steps, bytes)
-        const all = Array.from({ length: feed.nextSeq() }, (_, seq) => seq)
+        const all = Array.from({ length: feed.nextSeq }, (_, seq) => seq)
         expect(log.map(({ seq }) => seq)).toEqual(all)
         for (const { after, seen } of readers) expect(await seen).toEqual(all.slice(after + 1))
       },

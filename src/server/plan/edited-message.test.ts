@@ -1,6 +1,6 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
-import { isEdited, withSentMark } from './is-edited.js'
+import { isEdited, withSentMark } from './edited-message.js'
 
 const said = (content: string | ContentPart[]): Message => ({ id: 'u', role: 'user', content })
 const text = (words: string): ContentPart => ({ type: 'text', text: words })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { DeltaWriter } from './delta-writer.js'
+import { RecentEvents } from './recent-events.js'
 
 const plain = fc.record({
   type: fc.constantFrom('TEXT_MESSAGE_CONTENT' as const, 'REASONING_MESSAGE_CONTENT' as const),
@@ -12,11 +12,10 @@ const plain = fc.record({
 it('writes the same JSON as JSON.stringify, whatever the order of messages', () => {
   fc.assert(
     fc.property(fc.array(plain), (events) => {
-      const writer = new DeltaWriter()
-      for (const { type, messageId, delta } of events) {
-        const event = { type, messageId, delta }
-        expect(writer.write(event)).toBe(JSON.stringify(event))
-      }
+      const recent = new RecentEvents(0)
+      const plainEvents = events.map(({ type, messageId, delta }) => ({ type, messageId, delta }))
+      for (const event of plainEvents) recent.push(event)
+      expect(recent.lines(0, recent.next)).toEqual(plainEvents.map((event) => JSON.stringify(event)))
     }),
   )
 })
@@ -27,6 +26,9 @@ it.each<AgUiEvent>([
   { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x', subagentRunId: 's' },
   { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x', metadata: { a: 1 } },
   { messageId: 'm', type: 'TEXT_MESSAGE_CONTENT', delta: 'x' },
-])('leaves %j to others', (event) => {
-  expect(new DeltaWriter().write(event)).toBeUndefined()
+])('writes %j with all its members, in their order', (event) => {
+  const recent = new RecentEvents(0)
+  recent.push({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'w' })
+  recent.push(event)
+  expect(recent.lines(1, 2)).toEqual([JSON.stringify(event)])
 })

@@ -1,0 +1,187 @@
+import { nextTurn } from '../../core/next-turn.js'
+import type { AgUiEvent } from '../../protocol/index.js'
+import type { LogBatch, LogEntry } from '../../threads/contract.js'
+import type { DisconnectSignal } from '../stream/sink.js'
+import type { LogFlusher } from './log-flusher.js'
+import { RecentEvents } from './recent-events.js'
+import { Subscriber, type Entries } from './subscriber.js'
+
+/** Consecutive events, as the log takes them. */
+export type FeedBatch = Pick<LogBatch, 'firstSeq' | 'lines'>
+
+/** The log of one run. */
+export interface FeedLog {
+  append(batch: FeedBatch): Promise<void>
+  read(after: number, limit: number): Promise<readonly LogEntry[]>
+}
+
+export interface RunFeedOptions {
+  readonly runId: string
+  readonly firstSeq: number
+  readonly log: FeedLog
+  readonly flusher: LogFlusher
+  /** How much stays in memory for subscribers that are behind. */
+  readonly bufferBytes: number
+}
+
+/** A run yields to timers and sockets after so much: one that never waits would block them. */
+const yieldBytes = 64 * 1024
+/** So much is shown at once. Less waits for what else comes in the same tick. */
+const chunkBytes = 16 * 1024
+
+/**
+ * The events of one run: numbered, shown to subscribers, written to the log in batches. A slow subscriber never holds
+ * the run back; it reads later, from memory or from the log, and gets the same events.
+ */
+export class RunFeed {
+  // No closures: a run that waits for its model keeps all of this in memory.
+  readonly recent: RecentEvents
+  /** The number of the first event that subscribers may not see yet. */
+  announced: number
+  isClosed = false
+  readonly #options: RunFeedOptions
+  #subscribers: readonly Subscriber[] = none
+  /** What the next announcement shows. A sealed event is not in it. */
+  #shown: number
+  #isAnnouncing = false
+  #logged: number
+  /** The last event that must be logged before anybody sees it. */
+  #guarded = -1
+  #isSealed = false
+  #isFlushDue = false
+  #bytesSinceYield = 0
+  #bytesSinceChunk = 0
+  #writing: Promise<void> = written
+
+  constructor(options: RunFeedOptions) {
+    const { firstSeq } = options
+    this.#options = options
+    this.recent = new RecentEvents(firstSeq)
+    this.#shown = this.announced = this.#logged = firstSeq
+  }
+
+  get runId(): string {
+    return this.#options.runId
+  }
+
+  get nextSeq(): number {
+    return this.recent.next
+  }
+
+  /**
+   * Shows an event. Returns a promise when it is time to yield to others. Throws, with nothing changed, when the event
+   * cannot be written as JSON.
+   */
+  push(event: AgUiEvent): Promise<void> | undefined {
+    const bytes = this.recent.push(event)
+    this.#bytesSinceYield += bytes
+    this.#bytesSinceChunk += bytes
+    this.#show()
+    if (!this.#isFlushDue) {
+      this.#isFlushDue = true
+      this.#options.flusher.flushSoon(this)
+    }
+    // The first event leaves before the run goes on: its subscriber has seen nothing yet.
+    if (this.#bytesSinceYield < yieldBytes && this.recent.next > this.#options.firstSeq + 1) return undefined
+    this.#bytesSinceYield = 0
+    return nextTurn()
+  }
+
+  /** Shows an event once it, and all before it, are safe in the log. Throws as `push` does. */
+  pushSafely(event: AgUiEvent): Promise<void> {
+    const seq = this.recent.next
+    this.recent.push(event)
+    this.#guarded = seq
+    return this.flush().then(() => this.#show())
+  }
+
+  /** Takes the last event without showing it. Returns everything that the log lacks. */
+  async seal(event: AgUiEvent): Promise<FeedBatch> {
+    this.#isSealed = true
+    this.recent.push(event)
+    await this.#writing.catch(ignore)
+    return this.#unlogged()
+  }
+
+  /** Shows the sealed event, or `instead`, and ends. */
+  close(instead?: AgUiEvent): void {
+    if (instead) this.recent.replaceLast(instead)
+    this.isClosed = true
+    // Committed with the end, or lost with it.
+    this.#logged = this.recent.next
+    this.#show()
+  }
+
+  /** Writes to the log what it lacks. */
+  flush(): Promise<void> {
+    this.#isFlushDue = false
+    const write = (): Promise<void> => this.#write()
+    // One after the other: a batch that failed is tried again with the next.
+    this.#writing = this.#writing.then(write, write)
+    return this.#writing
+  }
+
+  /** The events after a number, in batches, until the end. */
+  subscribe(after: number, gone: DisconnectSignal): AsyncIterable<Entries> {
+    return new Subscriber(this, after, gone)
+  }
+
+  readLog(after: number, limit: number): Promise<readonly LogEntry[]> {
+    return this.#options.log.read(after, limit)
+  }
+
+  join(subscriber: Subscriber): void {
+    this.#subscribers = [...this.#subscribers, subscriber]
+  }
+
+  leave(subscriber: Subscriber): void {
+    // Nobody is woken any more.
+    if (this.isClosed) return
+    this.#subscribers = this.#subscribers.filter((other) => other !== subscriber)
+  }
+
+  #show(): void {
+    this.#shown = this.#guarded < this.#logged ? this.recent.next : this.#guarded
+    const isFull = this.#bytesSinceChunk > chunkBytes
+    if (isFull) this.#bytesSinceChunk = 0
+    if (isFull || this.isClosed) this.#announce()
+    else if (!this.#isAnnouncing) {
+      this.#isAnnouncing = true
+      afterPromises(() => this.#announce())
+    }
+  }
+
+  /** Wakes the subscribers, once for all events of a tick. */
+  #announce(): void {
+    this.#isAnnouncing = false
+    this.announced = this.#shown
+    for (const subscriber of this.#subscribers) subscriber.wake()
+  }
+
+  #unlogged(): FeedBatch {
+    return { firstSeq: this.#logged, lines: this.recent.lines(this.#logged, this.recent.next) }
+  }
+
+  async #write(): Promise<void> {
+    // The commit writes the rest; written here too, the log would have it twice.
+    if (this.#isSealed) return
+    const batch = this.#unlogged()
+    if (batch.lines.length === 0) return
+    await this.#options.log.append(batch)
+    this.#logged += batch.lines.length
+    this.recent.trim(this.#options.bufferBytes, Math.min(this.#logged, this.announced))
+  }
+}
+
+const none: readonly Subscriber[] = []
+const written = Promise.resolve()
+
+/** Calls back after the promises that are ready, so that events of one tick leave together. */
+function afterPromises(callback: () => void): void {
+  if (typeof process === 'object' && typeof process.nextTick === 'function') process.nextTick(callback)
+  else setTimeout(callback, 0)
+}
+
+function ignore(): void {
+  // A batch that failed is part of the next.
+}

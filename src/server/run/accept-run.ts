@@ -1,0 +1,210 @@
+import type { Agent } from '../../agents/index.js'
+import { MillraceError } from '../../core/errors.js'
+import { createRunStream, type AgUiEvent, type RunInput, type RunStream } from '../../protocol/index.js'
+import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import type { RunInfo } from '../hooks/hooks.js'
+import { createCheckedOutputHooks, toVisibleCatchUp } from '../hooks/output-hooks.js'
+import { changeInput, recordInput, takeLock } from '../hooks/request-hooks.js'
+import type { LiveRun } from '../live/registry.js'
+import { startRunSpan } from '../observe/tracing.js'
+import { planRun, type AgentPlan, type StorePlan } from '../plan/plan-run.js'
+import { recoverThread } from '../recovery/recover-thread.js'
+import { adoptThread } from './agent-memory.js'
+import { acquireLease, serverClosing } from './lease.js'
+import { startLiveRun } from './live-run.js'
+import { ReleaseStack } from './release-stack.js'
+import { saveFork } from './save-fork.js'
+import { answeredCalls, titleFor } from './thread-change.js'
+
+/** A checked request for a run. */
+export interface IncomingRun {
+  readonly agent: Agent
+  readonly key: ThreadKey
+  readonly input: RunInput
+  /** Stops the request while it waits, and the run that it becomes. */
+  readonly controller: AbortController
+  /** Whether the client speaks AG-UI before 1.0. */
+  readonly isLegacy: boolean
+  /** A client that goes away waits for the thread no longer. */
+  readonly request: Request
+}
+
+/** A live run, or the events of one that needs no agent. */
+export type AcceptedRun =
+  | { readonly type: 'live'; readonly run: LiveRun }
+  | { readonly type: 'ended'; readonly runId: string; readonly events: readonly AgUiEvent[] }
+
+/**
+ * Turns a request into a live run: hooks, lease, recovery, plan, start. Rejects when the request is refused; nothing has
+ * changed then. The lease and the application's lock are held until the run is over.
+ */
+export async function acceptRun(server: ServerContext, incoming: IncomingRun): Promise<AcceptedRun> {
+  const { store, log } = server
+  const { key, input, controller } = incoming
+  const { signal } = controller
+  const info: RunInfo = { key, runId: input.runId, signal }
+  const releases = new ReleaseStack((error) =>
+    log.error({ ...key, err: error }, 'a thread could not be freed'),
+  )
+  // First: the live run may be over when the thread is leased.
+  const messagesOnArrival = await countMessagesOnArrival(server, key)
+  try {
+    await recordInput(server, input, info)
+    await takeLock(server, info, releases)
+    const lease = await acquireLease(server, key, patienceOf(incoming))
+    releases.defer(() => store.leases.release(lease))
+    const accepted = await planAndStart({ server, incoming, lease, messagesOnArrival, info, releases })
+    if (accepted.type === 'ended') await releases.releaseAll()
+    return accepted
+  } catch (error) {
+    await releases.releaseAll()
+    if (!signal.aborted) throw error
+    // The server may have stopped it, for a reason of its own.
+    if (MillraceError.isInstance(signal.reason)) throw signal.reason
+    return runWithoutAgent(server, info, (stream) => stream.finish({ type: 'cancelled' }))
+  }
+}
+
+/**
+ * The number of messages of a busy thread. A client that waits for the run at work has not left out what that run is
+ * going to add. Undefined when the request need not wait.
+ */
+async function countMessagesOnArrival(server: ServerContext, key: ThreadKey): Promise<number | undefined> {
+  const { registry, store, whenBusy } = server
+  const live = registry.get(key)
+  if (live) return live.start.messages.length
+  // Only the store knows of runs of other processes.
+  if (whenBusy === 'reject' || !(await store.leases.isHeld(key))) return undefined
+  const thread = await store.threads.load(key)
+  const start = thread?.run?.status === 'running' ? thread.run.start : undefined
+  return start ? start.keep + start.append.length : thread?.messages.length
+}
+
+/** The request waits until its client goes away or it is cancelled. A getter: most requests never wait. */
+function patienceOf({ request, controller }: IncomingRun): { readonly signal: AbortSignal } {
+  return {
+    get signal() {
+      return AbortSignal.any([request.signal, controller.signal])
+    },
+  }
+}
+
+interface LeasedRun {
+  readonly server: ServerContext
+  readonly incoming: IncomingRun
+  readonly lease: Lease
+  readonly messagesOnArrival: number | undefined
+  readonly info: RunInfo
+  readonly releases: ReleaseStack
+}
+
+async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
+  const { server, incoming, lease, messagesOnArrival, info } = leased
+  const { history, stateRules: rules, metrics } = server
+  const { isLegacy } = incoming
+  const thread = await loadForRun(server, lease)
+  const input = await changeInput(server, { input: incoming.input, info, thread })
+  const plan = planRun({ thread, input, history, rules, isLegacy, messagesOnArrival })
+  if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
+  if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
+  const catchUp = plan.type === 'store' ? await toVisibleCatchUp(server, plan.catchUp, info) : []
+  const ended = await runWithoutAgent(server, info, (stream, emit) => {
+    for (const event of catchUp) emit(event)
+    stream.finish({ type: 'success' })
+  })
+  if (plan.type === 'store') await storePlan(leased, thread, plan)
+  metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
+  return ended
+}
+
+/** The thread, after recovery. A thread that nothing was committed to counts as none: its agent may remember it. */
+async function loadForRun(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
+  const thread = await server.recoveries.during(lease.key, () => recoverThread(server, lease))
+  return thread === undefined || thread.version === 0 ? adoptThread(server, lease) : thread
+}
+
+/** A run that ends without an agent. Its events pass the output hooks like all others. */
+async function runWithoutAgent(
+  server: ServerContext,
+  info: RunInfo,
+  write: (stream: RunStream, emit: (event: AgUiEvent) => void) => void,
+): Promise<AcceptedRun> {
+  const { key, runId } = info
+  const events: AgUiEvent[] = []
+  const emit = (event: AgUiEvent): void => void events.push(event)
+  write(createRunStream({ threadId: key.thread, runId, emit }), emit)
+  const outputHooks = createCheckedOutputHooks(server, info)
+  const output: AgUiEvent[] = []
+  for (const event of events) output.push(await outputHooks(event))
+  return { type: 'ended', runId, events: output }
+}
+
+interface ThreadPlan {
+  readonly thread: Thread | undefined
+  readonly input: RunInput
+  readonly plan: AgentPlan
+}
+
+async function startOnThread(
+  leased: LeasedRun,
+  { thread, input, plan: first }: ThreadPlan,
+): Promise<LiveRun> {
+  const { server, incoming, lease, info, releases } = leased
+  const { registry, store, clock, housekeeping, metrics, log } = server
+  releases.defer(registry.reserve(lease.key))
+  if (!thread) await housekeeping.makeRoom(lease.key, lease.key.thread)
+  const forked = first.fork && thread ? await saveFork(server, thread, first) : first
+  const plan = { ...forked, catchUp: await toVisibleCatchUp(server, forked.catchUp, info) }
+  const record: RunRecord = {
+    runId: input.runId,
+    status: 'running',
+    startedAt: clock.now(),
+    // A client may answer with the id of the run that it answers. Its events are numbered on.
+    nextSeq: thread?.run?.runId === input.runId ? thread.run.nextSeq : 0,
+    start: {
+      ...plan.change,
+      state: plan.state,
+      clientTools: input.tools.map(({ name }) => name),
+      catchUp: plan.catchUp.length,
+      ...(plan.resume.length > 0 ? { isAnswering: true } : {}),
+    },
+  }
+  if (server.isClosing()) throw serverClosing()
+  await store.threads.begin(lease, record)
+  const { agent, controller, request } = incoming
+  // Without the history that the client has sent: the run would keep it in memory.
+  const { threadId, runId, parentRunId, tools, context } = input
+  const forwardedProps: unknown = input.forwardedProps
+  const fields = { threadId, runId, parentRunId, tools, context, forwardedProps }
+  const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
+  const free = (): Promise<void> => releases.releaseAll()
+  const run = startLiveRun({
+    ...{ server, agent, info, input: fields, lease, thread, plan, controller, record, span, free },
+  })
+  registry.add(run)
+  // The server began to close meanwhile: the run ends at once, with a terminal event.
+  if (server.isClosing()) run.stop(serverClosing())
+  releases.defer(() => registry.remove(run))
+  metrics.runStarted({ agent: lease.key.agent })
+  log.info({ ...lease.key, runId }, 'run started')
+  return run
+}
+
+/** Stores results that came before the others of their message, or a change of the state alone. */
+async function storePlan(
+  { server, lease }: LeasedRun,
+  thread: Thread | undefined,
+  plan: StorePlan,
+): Promise<void> {
+  const answered = answeredCalls(plan.change.append)
+  await server.store.threads.commit(lease, {
+    version: thread?.version ?? 0,
+    ...plan.change,
+    state: server.stateRules.stored(plan.state),
+    interrupts: thread?.interrupts ?? [],
+    pendingToolCalls: (thread?.pendingToolCalls ?? []).filter(({ id }) => !answered.has(id)),
+    ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),
+    ...(thread?.title ? {} : { title: titleFor(plan.messages) }),
+  })
+}

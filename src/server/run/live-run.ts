@@ -1,0 +1,139 @@
+import { startRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
+import { MillraceError } from '../../core/errors.js'
+import type { RunInput } from '../../protocol/index.js'
+import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import { withTimeoutHook } from '../hooks/agent-hooks.js'
+import type { RunInfo } from '../hooks/hooks.js'
+import type { LiveRun } from '../live/registry.js'
+import type { RunFeed } from '../live/run-feed.js'
+import type { RunSpan } from '../observe/tracing.js'
+import type { AgentPlan } from '../plan/plan-run.js'
+import { EventPipe } from './event-pipe.js'
+import { renewLease } from './lease.js'
+import type { SavedCheckpoint } from './thread-change.js'
+
+/** All that a run needs. */
+export interface RunSetup {
+  readonly server: ServerContext
+  readonly agent: Agent
+  readonly info: RunInfo
+  readonly input: RunFields
+  readonly lease: Lease
+  readonly thread: Thread | undefined
+  readonly plan: AgentPlan
+  readonly controller: AbortController
+  readonly record: RunRecord
+  readonly span: RunSpan
+  /** Frees the thread. Called once, when all is committed and before anybody learns of the end. Never rejects. */
+  readonly free: () => Promise<void>
+}
+
+/** What a run needs of its request. Messages, state and answers are those of the plan. */
+interface RunFields extends Pick<RunInput, 'threadId' | 'runId' | 'tools' | 'context'> {
+  readonly parentRunId: string | undefined
+  readonly forwardedProps: unknown
+}
+
+/** Runs an agent on a leased thread: its events go through the pipe, then one commit ends it. */
+export function startLiveRun(setup: RunSetup): LiveRun {
+  return new AgentRun(setup)
+}
+
+// One object for all that a live run needs of the server, not a closure for each.
+class AgentRun implements LiveRun, CheckpointStore {
+  readonly key: ThreadKey
+  readonly runId: string
+  readonly feed: RunFeed
+  readonly firstSeq: number
+  readonly startedAt: number
+  readonly isFirst: boolean
+  readonly start: LiveRun['start']
+  readonly done: Promise<void>
+  saved: SavedCheckpoint | undefined
+  readonly #setup: RunSetup
+  readonly #started: StartedRun
+
+  constructor(setup: RunSetup) {
+    const { server, lease, plan, record } = setup
+    this.#setup = setup
+    this.key = lease.key
+    this.runId = record.runId
+    this.firstSeq = record.nextSeq
+    this.startedAt = record.startedAt
+    this.isFirst = setup.thread === undefined
+    this.start = { messages: plan.messages, state: server.stateRules.visible(plan.state) }
+    const pipe = new EventPipe(setup, this)
+    this.feed = pipe.feed
+    const stopRenewing = this.#renewLease()
+    const stopTimer = limitTime(setup)
+    this.#started = this.#startAgent(pipe)
+    this.done = this.#started.result.then((outcome) => {
+      stopRenewing()
+      stopTimer()
+      setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
+    })
+  }
+
+  stop(reason?: Error): void {
+    this.#setup.controller.abort(reason)
+  }
+
+  stopAfterTools(timeoutMs: number): void {
+    this.#started.cancel({ at: 'tools', timeoutMs })
+  }
+
+  load(): Promise<unknown> {
+    return Promise.resolve(this.#setup.thread?.checkpoint)
+  }
+
+  /** Keeps the checkpoint for the commit of the run. */
+  save(_: string, checkpoint: SavedCheckpoint): Promise<void> {
+    this.saved = checkpoint
+    return Promise.resolve()
+  }
+
+  #renewLease(): () => void {
+    const { server, lease, controller } = this.#setup
+    const { store, limits, clock, log } = server
+    return renewLease({
+      ...{ store, lease, leaseMs: limits.leaseMs, clock },
+      onLost: (error) => controller.abort(error),
+      onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
+    })
+  }
+
+  #startAgent(pipe: EventPipe): StartedRun {
+    const { server, agent, input, lease, plan, controller, span } = this.#setup
+    const { limits, clock, newId, log } = server
+    const { threadId, runId, parentRunId, tools, context, forwardedProps } = input
+    const { messages, state, resume } = plan
+    return startRun(
+      withTimeoutHook(agent, this.#setup),
+      { threadId, runId, parentRunId, messages, state, tools, context, forwardedProps, resume },
+      {
+        controller,
+        checkpoints: this,
+        identity: lease.key,
+        native: pipe.native,
+        edit: pipe.edit,
+        sink: pipe,
+        toolTimeoutMs: limits.toolTimeoutMs,
+        trace: span.context,
+        newId,
+        clock,
+        onProblem: (problem) => log.warn({ ...lease.key, runId, problem }, 'a run was repaired'),
+      },
+    )
+  }
+}
+
+/** Stops the run when its time is over. */
+function limitTime({ server, controller }: RunSetup): () => void {
+  const { clock, limits, hooks } = server
+  const { runTimeoutMs, hookTimeoutMs } = limits
+  // `runtimeTimeout` stops the agent inside the run first, and gets time to answer.
+  return clock.schedule(runTimeoutMs + (hooks.runtimeTimeout ? hookTimeoutMs : 0), () => {
+    controller.abort(new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`))
+  })
+}
