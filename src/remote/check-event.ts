@@ -23,7 +23,7 @@ export function toRawEvent(value: unknown, name: string): RawEvent {
  * leaves out nulls in optional members. Throws INVALID_EVENT, naming the field, for a malformed event. RUN_STARTED and
  * MESSAGES_SNAPSHOT pass unchecked: they may repeat a whole history, of which little is read.
  */
-export function checkEvent(event: RawEvent, name: string): AgUiEvent | undefined {
+export function toAgUiEvent(event: RawEvent, name: string): AgUiEvent | undefined {
   if (isPlainDelta(event)) return event
   if (!types.has(event.type)) return undefined
   if (event.type === 'RUN_STARTED' || event.type === 'MESSAGES_SNAPSHOT') return event as unknown as AgUiEvent
@@ -59,7 +59,7 @@ function withKnownOutcome(event: RawEvent): RawEvent {
 }
 
 /** Checks a message of a snapshot. Undefined for an unknown role. Throws INVALID_EVENT for a malformed one. */
-export function checkMessage(value: unknown, name: string): Message | undefined {
+export function toMessage(value: unknown, name: string): Message | undefined {
   if (!isRecord(value) || !roles.has(value.role)) return undefined
   const parsed = MessageSchema.safeParse(value)
   if (parsed.success) return parsed.data as Message

@@ -71,7 +71,7 @@ function toControl(
   // A stream without an end has thrown before.
   if (!end || isCancelled(end)) return { type: 'cancelled' }
   if (end.type === 'RUN_ERROR') throw failedRun(name, end)
-  if (end.outcome?.type !== 'interrupt') return done(end, translator.openCalls(), ids.callId)
+  if (end.outcome?.type !== 'interrupt') return toDone(end, translator.openCalls(), ids.callId)
   const interrupts = end.outcome.interrupts.map((interrupt) => toLocalInterrupt(interrupt, ids))
   const frame: RemoteFrame = { interrupts, answers: {}, threadId: input.threadId }
   return interruptedBy(ctx.span.address, frame)
@@ -83,7 +83,7 @@ function isCancelled(end: RemoteEnd): boolean {
 }
 
 /** Servers before 1.0 do not name the pending calls: then all calls without a result are pending. */
-function done(
+function toDone(
   { result, outcome }: EventOf<'RUN_FINISHED'>,
   openCalls: readonly string[],
   callId: (remoteId: string) => string,

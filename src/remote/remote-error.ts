@@ -9,7 +9,7 @@ const maxQuoted = 500
 export function remoteError(name: string, error: unknown, transport: Transport): MillraceError {
   if (transport.broken !== undefined) return brokenOff(name, transport.broken)
   if (MillraceError.isInstance(error)) return error
-  const { status, payload } = fieldsOf(error)
+  const { status, payload } = membersOf(error)
   if (typeof status === 'number') {
     const answer = quoted(typeof payload === 'string' ? payload : JSON.stringify(payload ?? ''))
     return new MillraceError(
@@ -65,12 +65,12 @@ function isUnreadable(error: unknown): boolean {
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return quoted(String(error))
   const below = error.cause instanceof Error ? error.cause : undefined
-  const { code } = fieldsOf(below)
+  const { code } = membersOf(below)
   const reason = below && (below.message || (typeof code === 'string' ? code : below.name))
   return quoted(reason === undefined ? error.message : `${error.message} (${reason})`)
 }
 
-function fieldsOf(value: unknown): Partial<Record<string, unknown>> {
+function membersOf(value: unknown): Partial<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }
 

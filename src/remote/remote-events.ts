@@ -57,7 +57,7 @@ export async function* remoteEvents(
   } finally {
     signal.removeEventListener('abort', abort)
     queue.drop()
-    await close(stream, stop, options)
+    await closeStream(stream, stop, options)
   }
   if (!hasEnded()) throw endedEarly(name, transport)
 }
@@ -137,7 +137,7 @@ function createStop(agent: AgUiAgent, options: RemoteEventsOptions): () => Promi
 }
 
 /** Waits for the grace time once at most, whatever the agent does. */
-async function close(
+async function closeStream(
   stream: Subscription,
   stop: () => Promise<void>,
   options: RemoteEventsOptions,

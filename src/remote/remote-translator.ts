@@ -1,9 +1,9 @@
 import type { Message } from '@ag-ui/core'
-import jsonpatch from 'fast-json-patch'
+import { stateDifference } from '../agents/index.js'
 import { spanTag } from '../bridge/spans.js'
 import type { IdSource } from '../core/ids.js'
 import { createFold, type AgentEvent, type AgUiEvent, type EventOf, type Fold } from '../protocol/index.js'
-import { checkEvent, toRawEvent, type RawEvent } from './check-event.js'
+import { toAgUiEvent, toRawEvent, type RawEvent } from './check-event.js'
 import type { RemoteIds } from './remote-ids.js'
 import { eventsMissingFrom, RunMessages } from './snapshot.js'
 
@@ -58,7 +58,7 @@ export class RemoteTranslator {
   translate(value: unknown): readonly AgentEvent[] {
     const { name, report } = this.#options
     const raw = this.#toReasoning(toRawEvent(value, name))
-    const event = checkEvent(raw, name)
+    const event = toAgUiEvent(raw, name)
     if (event) return this.#route(event, raw)
     report(`agent '${name}': '${raw.type}' is not an AG-UI 1.0 event; it was left out`)
     return nothing
@@ -107,27 +107,16 @@ export class RemoteTranslator {
     }
     const { subagentRunId } = event
     const tag = subagentRunId === undefined ? {} : spanTag(ids.spanId(subagentRunId))
-    return [{ ...setState(mergeState({ before, after: this.#state.state, shared: readState() })), ...tag }]
+    return [{ ...setState(rebaseState(readState(), before, this.#state.state)), ...tag }]
   }
 }
 
-interface StateVersions {
-  readonly before: unknown
-  readonly after: unknown
-  readonly shared: unknown
-}
-
-function mergeState({ before, after, shared }: StateVersions): unknown {
-  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after))
-    return after
+/** The shared state with the change from `before` to `after`. */
+function rebaseState(shared: unknown, before: unknown, after: unknown): unknown {
+  const change = stateDifference(before, after)
+  if (change?.type === 'STATE_SNAPSHOT') return after
   const fold = createFold({ state: shared })
-  // The library's operations are those of RFC 6902; only its type has a private one more.
-  const change = { type: 'STATE_DELTA', delta: jsonpatch.compare(before, after) } as AgUiEvent
-  return fold.apply(change) === undefined ? fold.state : after
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return change && fold.apply(change) !== undefined ? after : fold.state
 }
 
 /** Reads the reasoning events of servers before 1.0, which have no ids. All other events pass as they are. */

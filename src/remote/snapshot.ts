@@ -2,7 +2,7 @@ import type { ActivityMessage, AssistantMessage, Message, ReasoningMessage, Tool
 import { spanTag } from '../bridge/spans.js'
 import { isRecord } from '../core/is-record.js'
 import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
-import { checkMessage, type RawEvent } from './check-event.js'
+import { toMessage, type RawEvent } from './check-event.js'
 
 /**
  * The events for those messages of a snapshot that the agent did not stream. The rest is ignored: it is the agent's view of
@@ -12,7 +12,7 @@ import { checkMessage, type RawEvent } from './check-event.js'
 export function eventsMissingFrom(run: RunMessages, snapshot: RawEvent, name: string): AgentEvent[] {
   const all: readonly unknown[] = Array.isArray(snapshot.messages) ? snapshot.messages : []
   return all.slice(startOfRun(all, run)).flatMap((value) => {
-    const message = checkMessage(value, name)
+    const message = toMessage(value, name)
     return message ? missingEvents(message, run) : []
   })
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../core/is-record.js'
+import { toPromise } from '../../../core/to-promise.js'
 import { checkNumber } from '../../check-number.js'
 import { checkStateKey, readStateKey, withStateKey } from '../state-key.js'
 import { toolError } from '../tool-error.js'
@@ -87,9 +88,4 @@ function writeText(
 
 function hasFilesBelow(texts: Texts, path: string): boolean {
   return [...texts.keys()].some((other) => other.startsWith(`${path}/`))
-}
-
-/** Turns what the work throws into a rejection. */
-function toPromise<T>(work: () => T): Promise<T> {
-  return new Promise((done) => done(work()))
 }
