@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
 import type { ModelPart } from '../../models/index.js'
-import { AnswerDraft } from './answer.js'
+import { Answer } from './answer.js'
+
+function addPart(answer: Answer, part: ModelPart): void {
+  if (part.type === 'text-delta' || part.type === 'reasoning-delta') answer.addDelta(part)
+  else answer.add(part)
+}
 
 const call: ModelPart[] = [
   { type: 'tool-call-start', toolCallId: 'c1', toolName: 'f' },
@@ -9,7 +14,7 @@ const call: ModelPart[] = [
 ]
 
 it('keeps a call behind the reasoning that led to it, also when text came before', () => {
-  const draft = new AnswerDraft({ newId: sequentialIds(), callId: (id) => id })
+  const answer = new Answer({ newId: sequentialIds(), callId: (id) => id })
   const parts: ModelPart[] = [
     { type: 'reasoning-delta', delta: 'first' },
     { type: 'text-delta', delta: 'One moment.' },
@@ -17,8 +22,8 @@ it('keeps a call behind the reasoning that led to it, also when text came before
     { type: 'reasoning-end', encryptedValue: 'signed' },
     ...call,
   ]
-  for (const part of parts) draft.take(part)
-  expect(draft.messages).toMatchObject([
+  for (const part of parts) addPart(answer, part)
+  expect(answer.messages).toMatchObject([
     { role: 'reasoning', content: 'first' },
     { role: 'assistant', content: 'One moment.' },
     { role: 'reasoning', content: 'second', encryptedValue: 'signed' },
@@ -27,7 +32,7 @@ it('keeps a call behind the reasoning that led to it, also when text came before
 })
 
 it('puts a call that follows its text into the same message', () => {
-  const draft = new AnswerDraft({ newId: sequentialIds(), callId: (id) => id })
-  for (const part of [{ type: 'text-delta', delta: 'Look:' } as const, ...call]) draft.take(part)
-  expect(draft.messages).toMatchObject([{ role: 'assistant', content: 'Look:', toolCalls: [{ id: 'c1' }] }])
+  const answer = new Answer({ newId: sequentialIds(), callId: (id) => id })
+  for (const part of [{ type: 'text-delta', delta: 'Look:' } as const, ...call]) addPart(answer, part)
+  expect(answer.messages).toMatchObject([{ role: 'assistant', content: 'Look:', toolCalls: [{ id: 'c1' }] }])
 })

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, ReasoningMessage, TokenUsage, ToolCall } from '@ag-ui/core'
 import type { FinishReason, ModelPart } from '../../models/index.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { rejectedMark, rejectMessage, type AgentEvent, type EventOf } from '../../protocol/index.js'
 
 /** A tool call the model made. */
 export interface CallRequest {
@@ -10,54 +10,39 @@ export interface CallRequest {
   readonly args: string
 }
 
-/** One answer of a model, while it comes in and when it is whole. */
-export interface Draft {
-  /** The messages it makes, in order: reasoning and text blocks, tool calls in the last assistant message. */
-  readonly messages: readonly Message[]
-  readonly calls: readonly CallRequest[]
-  readonly text: string
-  readonly finishReason: FinishReason
-  readonly usage: TokenUsage | undefined
-  /** Takes the next part and gives the events that tell of it. */
-  take(part: ModelPart): AgentEvent[]
-  /** Ends what is still open, when the answer is over or broke off. */
-  close(): AgentEvent[]
-}
-
-export interface DraftOptions {
+export interface AnswerOptions {
   readonly newId: (prefix: string) => string
-  /** Gives a call an id of its own: some providers count from one in every answer. */
+  /** Returns a unique id for a call: some providers count from one in every answer. */
   readonly callId: (wanted: string) => string
 }
 
-interface OpenableCall {
-  readonly call: ToolCall
-  isOpen: boolean
-}
+type DeltaPart = Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>
+type DeltaEvent = EventOf<'TEXT_MESSAGE_CHUNK' | 'REASONING_MESSAGE_CHUNK'>
 
-type Block = { readonly kind: 'text' | 'reasoning'; readonly message: AssistantMessage | ReasoningMessage }
-
-/** A plain class for once: its state is the answer so far, and every part changes it. */
-export class AnswerDraft implements Draft {
+/**
+ * One answer of a model: turns its parts into events and collects the messages they make. Deltas become chunks; opening,
+ * closing and ordering of messages belong to the run stream.
+ */
+export class Answer {
+  /** In order: reasoning and text, with tool calls in the assistant message before them or in one of their own. */
   readonly messages: Message[] = []
+  readonly toolCalls: ToolCall[] = []
   finishReason: FinishReason = 'other'
   usage: TokenUsage | undefined
-  readonly #options: DraftOptions
-  #block: Block | undefined
-  /** The assistant message that holds the tool calls. */
-  #holder: AssistantMessage | undefined
-  readonly #calls: OpenableCall[] = []
-  /** The newest call of each id the model uses. */
-  readonly #callOf = new Map<string, OpenableCall>()
+  readonly #options: AnswerOptions
+  /** The message that the next delta of its kind belongs to. */
+  #current: AssistantMessage | ReasoningMessage | undefined
+  /** The assistant message for the next tool call. */
+  #parent: AssistantMessage | undefined
+  /** Calls that the model is writing, by the id that the model uses. */
+  readonly #writing = new Map<string, ToolCall>()
 
-  constructor(options: DraftOptions) {
+  constructor(options: AnswerOptions) {
     this.#options = options
   }
 
   get calls(): CallRequest[] {
-    return this.#calls.map(({ call: { id, function: called } }) => {
-      return { id, name: called.name, args: called.arguments }
-    })
+    return this.toolCalls.map(({ id, function: { name, arguments: args } }) => ({ id, name, args }))
   }
 
   get text(): string {
@@ -66,22 +51,31 @@ export class AnswerDraft implements Draft {
       .join('')
   }
 
-  take(part: ModelPart): AgentEvent[] {
+  /** Adds a delta. The path of every token: one event, nothing spread. */
+  addDelta({ type, delta }: DeltaPart): DeltaEvent | undefined {
+    // Some models begin with an empty delta, which makes no message.
+    if (delta === '') return undefined
+    const role = type === 'text-delta' ? 'assistant' : 'reasoning'
+    const message = this.#current?.role === role ? this.#current : this.#begin(role)
+    message.content = (message.content ?? '') + delta
+    return role === 'assistant'
+      ? { type: 'TEXT_MESSAGE_CHUNK', messageId: message.id, delta }
+      : { type: 'REASONING_MESSAGE_CHUNK', messageId: message.id, delta }
+  }
+
+  /** Adds any other part. */
+  add(part: Exclude<ModelPart, DeltaPart>): AgentEvent[] {
     switch (part.type) {
-      case 'text-delta':
-        return this.#delta('text', part.delta)
-      case 'reasoning-delta':
-        return this.#delta('reasoning', part.delta)
       case 'text-end':
-        return this.#endBlock('text', part.encryptedValue)
+        return this.#endMessage('assistant', part.encryptedValue)
       case 'reasoning-end':
-        return this.#endBlock('reasoning', part.encryptedValue)
+        return this.#endMessage('reasoning', part.encryptedValue)
       case 'tool-call-start':
         return this.#startCall(part.toolCallId, part.toolName)
       case 'tool-call-delta':
-        return this.#callDelta(part.toolCallId, part.delta)
+        return this.#addArguments(part.toolCallId, part.delta)
       case 'tool-call-end':
-        return this.#endCall(this.#callOf.get(part.toolCallId), part.encryptedValue)
+        return this.#endCall(part.toolCallId, part.encryptedValue)
       case 'finish':
         this.finishReason = part.reason
         this.usage = part.usage
@@ -89,111 +83,90 @@ export class AnswerDraft implements Draft {
     }
   }
 
-  close(): AgentEvent[] {
-    const events = this.#block ? this.#endBlock(this.#block.kind) : []
-    for (const entry of this.#calls) events.push(...this.#endCall(entry))
-    return events
+  /** Ends what is still being written, when the answer is complete or broke off. */
+  end(): AgentEvent[] {
+    const ended = this.#current ? this.#endMessage(this.#current.role) : []
+    return [...ended, ...[...this.#writing.keys()].flatMap((id) => this.#endCall(id))]
   }
 
-  #delta(kind: Block['kind'], delta: string): AgentEvent[] {
-    // Some models begin with nothing: that is no message yet.
-    if (delta === '') return []
+  /** Marks all messages as rejected, and gives every call a result: nobody is to execute it. */
+  reject(reason: string): AgentEvent[] {
+    const messages = this.messages.flatMap((message) => rejectMessage(message, reason))
+    const results = this.toolCalls.map(({ id: toolCallId }): AgentEvent => ({
+      type: 'TOOL_CALL_RESULT',
+      messageId: this.#options.newId('message'),
+      toolCallId,
+      content: 'This call was taken back. It was not carried out.',
+      metadata: rejectedMark(reason),
+    }))
+    return [...messages, ...results]
+  }
+
+  #begin(role: 'assistant' | 'reasoning'): AssistantMessage | ReasoningMessage {
+    const id = this.#options.newId(role === 'assistant' ? 'message' : 'reasoning')
+    const message: AssistantMessage | ReasoningMessage = { id, role, content: '' }
+    this.messages.push(message)
+    this.#current = message
+    // Providers want signed reasoning back right before the calls it led to: these calls begin a new message.
+    this.#parent = message.role === 'assistant' ? message : undefined
+    return message
+  }
+
+  #endMessage(role: 'assistant' | 'reasoning', encryptedValue?: string): AgentEvent[] {
     const events: AgentEvent[] = []
-    if (this.#block?.kind !== kind) events.push(...this.#openBlock(kind))
-    const message = this.#block?.message
-    if (!message) return events
-    message.content = (message.content ?? '') + delta
-    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
-    events.push({ type, messageId: message.id, delta })
-    return events
-  }
-
-  #openBlock(kind: Block['kind']): AgentEvent[] {
-    const events = this.#block ? this.#endBlock(this.#block.kind) : []
-    const id = this.#options.newId(kind === 'text' ? 'message' : 'reasoning')
-    if (kind === 'text') {
-      const message: AssistantMessage = { id, role: 'assistant', content: '' }
-      this.#open({ kind, message })
-      this.#holder = message
-      events.push({ type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' })
-    } else {
-      this.#open({ kind, message: { id, role: 'reasoning', content: '' } })
-      // Signed reasoning goes back to a provider right before the calls it led to.
-      this.#holder = undefined
-      events.push({ type: 'REASONING_MESSAGE_START', messageId: id, role: 'reasoning' })
-    }
-    return events
-  }
-
-  #open(block: Block): void {
-    this.#block = block
-    this.messages.push(block.message)
-  }
-
-  #endBlock(kind: Block['kind'], encryptedValue?: string): AgentEvent[] {
-    const events: AgentEvent[] = []
-    // Reasoning may be told encrypted only, without a word before.
-    if (this.#block?.kind !== kind) {
-      if (encryptedValue === undefined) return []
-      events.push(...this.#openBlock(kind))
-    }
-    const message = this.#block?.message
-    this.#block = undefined
-    if (!message) return events
-    const type = kind === 'text' ? 'TEXT_MESSAGE_END' : 'REASONING_MESSAGE_END'
-    events.push({ type, messageId: message.id })
-    if (encryptedValue !== undefined) {
-      message.encryptedValue = encryptedValue
+    let message = this.#current?.role === role ? this.#current : undefined
+    if (message)
       events.push({
-        type: 'REASONING_ENCRYPTED_VALUE',
-        subtype: 'message',
-        entityId: message.id,
-        encryptedValue,
+        type: role === 'assistant' ? 'TEXT_MESSAGE_END' : 'REASONING_MESSAGE_END',
+        messageId: message.id,
       })
+    else if (encryptedValue === undefined) return []
+    else {
+      // The provider may send its reasoning encrypted only.
+      message = this.#begin(role)
+      if (role === 'assistant') events.push({ type: 'TEXT_MESSAGE_CHUNK', messageId: message.id })
     }
-    return events
+    this.#current = undefined
+    if (encryptedValue === undefined) return events
+    message.encryptedValue = encryptedValue
+    const entityId = message.id
+    return [...events, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'message', entityId, encryptedValue }]
   }
 
   #startCall(modelId: string, name: string): AgentEvent[] {
-    const events = this.#block ? this.#endBlock(this.#block.kind) : []
-    const holder = (this.#holder ??= this.#newHolder())
+    const ended = this.#writing.has(modelId) ? this.#endCall(modelId) : []
+    this.#current = undefined
+    const parent = (this.#parent ??= this.#beginParent())
     const id = this.#options.callId(modelId)
     const call: ToolCall = { id, type: 'function', function: { name, arguments: '' } }
-    const entry = { call, isOpen: true }
-    ;(holder.toolCalls ??= []).push(call)
-    this.#calls.push(entry)
-    this.#callOf.set(modelId, entry)
-    events.push({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: name, parentMessageId: holder.id })
-    return events
+    ;(parent.toolCalls ??= []).push(call)
+    this.toolCalls.push(call)
+    this.#writing.set(modelId, call)
+    const parentMessageId = parent.id
+    return [...ended, { type: 'TOOL_CALL_START', toolCallId: id, toolCallName: name, parentMessageId }]
   }
 
-  #newHolder(): AssistantMessage {
-    const holder: AssistantMessage = { id: this.#options.newId('message'), role: 'assistant' }
-    this.messages.push(holder)
-    return holder
+  #beginParent(): AssistantMessage {
+    const parent: AssistantMessage = { id: this.#options.newId('message'), role: 'assistant' }
+    this.messages.push(parent)
+    return parent
   }
 
-  #callDelta(modelId: string, delta: string): AgentEvent[] {
-    const call = this.#callOf.get(modelId)?.call
+  #addArguments(modelId: string, delta: string): AgentEvent[] {
+    const call = this.#writing.get(modelId)
     if (!call || delta === '') return []
     call.function.arguments += delta
     return [{ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta }]
   }
 
-  #endCall(entry: OpenableCall | undefined, encryptedValue?: string): AgentEvent[] {
-    if (!entry?.isOpen) return []
-    entry.isOpen = false
-    const { call } = entry
-    const events: AgentEvent[] = [{ type: 'TOOL_CALL_END', toolCallId: call.id }]
-    if (encryptedValue !== undefined) {
-      call.encryptedValue = encryptedValue
-      events.push({
-        type: 'REASONING_ENCRYPTED_VALUE',
-        subtype: 'tool-call',
-        entityId: call.id,
-        encryptedValue,
-      })
-    }
-    return events
+  #endCall(modelId: string, encryptedValue?: string): AgentEvent[] {
+    const call = this.#writing.get(modelId)
+    if (!call) return []
+    this.#writing.delete(modelId)
+    const ended: AgentEvent = { type: 'TOOL_CALL_END', toolCallId: call.id }
+    if (encryptedValue === undefined) return [ended]
+    call.encryptedValue = encryptedValue
+    const entityId = call.id
+    return [ended, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'tool-call', entityId, encryptedValue }]
   }
 }

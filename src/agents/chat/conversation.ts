@@ -3,32 +3,32 @@ import { isCutOff } from '../../protocol/index.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /**
- * What the model is shown: the conversation it was given and what this run adds. Cleaned once when the run starts, then
- * only added to, so that a turn costs the same in a long conversation as in a short one.
+ * The messages that the model is sent: the history and what this run adds. Repaired once when the run starts, then only
+ * added to, so that an iteration costs the same in a long conversation as in a short one.
  */
 export interface Conversation {
-  /** As it is now: what is added later is not in it. Copied when it is read, so that a long one costs no more. */
+  /** The messages as they are now. Copied when they are read, so that a long conversation costs no more. */
   view(): () => readonly Message[]
   add(messages: readonly Message[]): void
   resultOf(toolCallId: string): ToolMessage | undefined
 }
 
 /** A conversation that was left while tools were at work. */
-export interface LeftConversation {
-  /** What the agent had added to it, whether or not it is in the history. */
+export interface SavedConversation {
+  /** Messages that the agent had added, whether or not they are in the history. */
   readonly added: readonly Message[]
-  /** Calls that may have no result yet. They are not dangling: their results go right behind the answer that made them. */
+  /** Calls that may have no result yet. Their results go right behind the answer that made them. */
   readonly openCalls: ReadonlySet<string>
 }
 
-export function createConversation(history: readonly Message[], left?: LeftConversation): Conversation {
+export function createConversation(history: readonly Message[], saved?: SavedConversation): Conversation {
   const results = new Map<string, ToolMessage>()
   const messages: Message[] = []
   /** Where the next result of an open call goes. */
   let gap: number | undefined
 
   const isOpenResult = (message: Message): boolean =>
-    message.role === 'tool' && left?.openCalls.has(message.toolCallId) === true
+    message.role === 'tool' && saved?.openCalls.has(message.toolCallId) === true
 
   const add = (more: readonly Message[]): void => {
     for (const message of more) {
@@ -38,29 +38,29 @@ export function createConversation(history: readonly Message[], left?: LeftConve
     }
   }
 
-  // What was cut off is said again by those who go on from there.
-  const given = left
-    ? joined(
+  // A message that was cut off is written again when the run is resumed.
+  const all = saved
+    ? withAdded(
         history.filter((message) => !isCutOff(message)),
-        left.added,
+        saved.added,
       )
     : history
-  const isHolder = (message: Message): boolean => holdsCall(message, left?.openCalls)
-  const first = left ? given.findIndex(isHolder) : -1
-  if (first === -1) add(repairMessages(given))
+  const isCaller = (message: Message): boolean => makesCall(message, saved?.openCalls)
+  const first = saved ? all.findIndex(isCaller) : -1
+  if (first === -1) add(repairMessages(all))
   else {
-    const rest = given.filter((message, position) => position >= first && !isOpenResult(message))
-    const answer = rest.slice(0, rest.findLastIndex(isHolder) + 1)
-    add(repairMessages(given.slice(0, first)))
+    const rest = all.filter((message, position) => position >= first && !isOpenResult(message))
+    const answer = rest.slice(0, rest.findLastIndex(isCaller) + 1)
+    add(repairMessages(all.slice(0, first)))
     add(answer)
     gap = messages.length
-    add(given.filter(isOpenResult))
+    add(all.filter(isOpenResult))
     add(repairMessages(rest.slice(answer.length)))
   }
   return {
     view() {
       const { length } = messages
-      // Results that go into the gap move what is behind it, so this one cannot wait.
+      // Results that are put into the gap move the messages behind it: copy at once.
       let copy = gap === undefined ? undefined : messages.slice()
       return () => (copy ??= messages.slice(0, length))
     },
@@ -69,11 +69,11 @@ export function createConversation(history: readonly Message[], left?: LeftConve
   }
 }
 
-function joined(history: readonly Message[], added: readonly Message[]): readonly Message[] {
+function withAdded(history: readonly Message[], added: readonly Message[]): readonly Message[] {
   const ids = new Set(history.map(({ id }) => id))
   return [...history, ...added.filter(({ id }) => !ids.has(id))]
 }
 
-function holdsCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {
+function makesCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {
   return message.role === 'assistant' && message.toolCalls?.some(({ id }) => calls?.has(id)) === true
 }

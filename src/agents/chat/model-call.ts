@@ -3,77 +3,69 @@ import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelPart, ModelRequest } from '../../models/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../contract.js'
-import type { Middleware } from './middleware.js'
 import { decide, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
-import { tracedAnswer } from '../run/tracing.js'
-import { AnswerDraft, type Draft } from './answer.js'
+import { tracedStream } from '../run/tracing.js'
+import { Answer } from './answer.js'
+import type { Middleware } from './middleware.js'
 
-export interface AskOptions {
+export interface ModelCallOptions {
   readonly ctx: RunContext
-  /** The model to ask first, and those to turn to when it does not answer. */
+  /** The model to call first, and those to turn to when it does not answer. */
   readonly models: readonly Model[]
   readonly retry: RetryPolicy
   readonly middlewares: readonly Middleware[]
 }
 
-/** Asks until there is an answer to go on with. What an attempt has shown that came to nothing is taken back. */
-export async function* askModel(
+/** Calls models until one gives an answer that is accepted. Rejects what failed attempts have shown. */
+export async function* callModel(
   request: ModelRequest,
-  options: AskOptions,
-): AsyncGenerator<AgentEvent, Draft> {
-  const { ctx, models, retry } = options
+  { ctx, models, retry, middlewares }: ModelCallOptions,
+): AsyncGenerator<AgentEvent, Answer> {
+  const { clock, addUsage } = ctx.services
   let current = request
   let failure: unknown
   for (const [index, model] of models.entries()) {
-    for (let attempt = 1; ; attempt++) {
-      const tried = yield* tryOnce(current, { ...options, model, attempt })
-      const decision = await decide(tried.attempt, retry)
-      if (decision.type === 'accept') return tried.draft
-      failure = failureOf(tried.attempt, decision)
+    const stream = withMiddlewares(middlewares, model, ctx)
+    for (let ordinal = 1; ; ordinal++) {
+      const answer = new Answer(ctx.services)
+      let attempt: ModelAttempt = { attempt: ordinal, model, request: current }
+      // The innermost loop stands here: a generator for each attempt would cost every token several microtasks.
+      try {
+        for await (const part of stream(current)) {
+          if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+            const event = answer.addDelta(part)
+            if (event) yield event
+          } else for (const event of answer.add(part)) yield event
+        }
+        if (answer.usage) addUsage({ provider: model.provider, model: model.modelId, ...answer.usage })
+        attempt = { ...attempt, answer: summaryOf(answer) }
+      } catch (error) {
+        attempt = { ...attempt, error }
+      }
+      for (const event of answer.end()) yield event
+      const decision = await decide(attempt, retry)
+      if (decision.type === 'accept') return answer
+      failure = failureOf(attempt, decision)
       const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
-      yield* rejectDraft(tried.draft, reason, ctx.services.newId)
+      for (const event of answer.reject(reason)) yield event
       if (decision.type === 'stop') throw failure
-      if (decision.type === 'retry' || index < models.length - 1) yield retryEvent(tried, decision, reason)
+      if (decision.type === 'retry' || index < models.length - 1)
+        yield retryEvent(answer, attempt, { decision, reason })
       if (decision.type !== 'retry') break
-      await delay(decision.delayMs, { clock: ctx.services.clock, signal: ctx.signal })
+      await delay(decision.delayMs, { clock, signal: ctx.signal })
       if (decision.messages) current = { ...current, messages: decision.messages }
     }
   }
   throw failure
 }
 
-interface Tried {
-  readonly attempt: ModelAttempt
-  readonly draft: Draft
-}
-
-async function* tryOnce(
-  request: ModelRequest,
-  { ctx, model, attempt, middlewares }: AskOptions & { readonly model: Model; readonly attempt: number },
-): AsyncGenerator<AgentEvent, Tried> {
-  const draft = new AnswerDraft(ctx.services)
-  const tried = { attempt, model, request }
-  try {
-    for await (const part of around(middlewares, model, ctx)(request)) {
-      // Not `yield*`: over a plain list it takes three turns of the microtask queue for every event.
-      for (const event of draft.take(part)) yield event
-    }
-    yield* draft.close()
-  } catch (error) {
-    yield* draft.close()
-    return { attempt: { ...tried, error }, draft }
-  }
-  if (draft.usage) ctx.services.addUsage({ provider: model.provider, model: model.modelId, ...draft.usage })
-  return { attempt: { ...tried, answer: answerOf(draft) }, draft }
-}
-
-/** The model with the middlewares around it, the first one outermost. */
-function around(
+/** The model's stream with the middlewares around it, the first one outermost. */
+function withMiddlewares(
   middlewares: readonly Middleware[],
   model: Model,
   ctx: RunContext,
 ): (request: ModelRequest) => AsyncIterable<ModelPart> {
-  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedAnswer(model, request, ctx.span.trace)
+  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedStream(model, request, ctx.span.trace)
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.model) continue
     const inner = next
@@ -82,11 +74,7 @@ function around(
   return next
 }
 
-function answerOf(draft: Draft): NonNullable<ModelAttempt['answer']> {
-  const toolCalls = draft.messages.flatMap((message) =>
-    message.role === 'assistant' ? (message.toolCalls ?? []) : [],
-  )
-  const { text, finishReason, usage } = draft
+function summaryOf({ text, toolCalls, finishReason, usage }: Answer): NonNullable<ModelAttempt['answer']> {
   return { text, toolCalls, finishReason, ...(usage === undefined ? {} : { usage }) }
 }
 
@@ -104,49 +92,22 @@ function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: De
   )
 }
 
-/** Tells the client that what it saw of an attempt was taken back, and what is tried next. */
-function retryEvent({ draft, attempt }: Tried, decision: Decision, reason: string): AgentEvent {
+/** Tells clients which messages were rejected, and what is tried next. */
+function retryEvent(
+  { messages }: Answer,
+  { attempt, model }: ModelAttempt,
+  { decision, reason }: { readonly decision: Decision; readonly reason: string },
+): AgentEvent {
   return {
     type: 'CUSTOM',
     name: 'millrace.retry',
     value: {
       reason,
-      attempt: attempt.attempt,
-      model: `${attempt.model.provider}/${attempt.model.modelId}`,
+      attempt,
+      model: `${model.provider}/${model.modelId}`,
       next: decision.type === 'retry' ? 'same-model' : 'other-model',
       delayMs: decision.type === 'retry' ? decision.delayMs : 0,
-      messageIds: draft.messages.map(({ id }) => id),
+      messageIds: messages.map(({ id }) => id),
     },
   }
-}
-
-/** The metadata of what was taken back. Clients may hide it; models never see it. */
-function mark(reason: string) {
-  return { metadata: { millrace: { rejected: reason } } }
-}
-
-/** Marks all that an attempt has shown as taken back, and answers its calls: nobody is to carry them out. */
-export function rejectDraft(draft: Draft, reason: string, newId: (prefix: string) => string): AgentEvent[] {
-  const events: AgentEvent[] = []
-  for (const message of draft.messages) {
-    const { id: messageId } = message
-    if (message.role === 'reasoning') {
-      events.push({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning', ...mark(reason) })
-      events.push({ type: 'REASONING_MESSAGE_END', messageId })
-    } else {
-      events.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...mark(reason) })
-      events.push({ type: 'TEXT_MESSAGE_END', messageId })
-    }
-  }
-  for (const { id: toolCallId } of draft.calls) {
-    const content = 'This call was taken back. It was not carried out.'
-    events.push({
-      type: 'TOOL_CALL_RESULT',
-      messageId: newId('message'),
-      toolCallId,
-      content,
-      ...mark(reason),
-    })
-  }
-  return events
 }

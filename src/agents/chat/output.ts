@@ -3,11 +3,11 @@ import type { JsonSchema } from '../../models/index.js'
 import type { RetryPolicy, Verdict, ModelAttempt } from '../retry/retry-policy.js'
 import { checkAgainst, toJsonSchema, type Schema } from '../tools/schema.js'
 
-/** A final answer that must be JSON of a certain shape. */
+/** A final answer that must be JSON of a certain schema. */
 export interface Output {
   readonly schema: JsonSchema
-  /** The policy that also judges the shape: an answer that does not fit is taken back, and the model told why. */
-  judging(policy: RetryPolicy): RetryPolicy
+  /** The policy, with a check of the schema: an answer that does not fit is rejected, and the model told why. */
+  checkedBy(policy: RetryPolicy): RetryPolicy
   /** The value of an answer that was accepted. */
   parse(text: string): Promise<unknown>
 }
@@ -22,15 +22,15 @@ export function createOutput(schema: Schema): Output {
   }
   return {
     schema: toJsonSchema(schema, 'output'),
-    judging: (policy) => ({
+    checkedBy: (policy) => ({
       ...policy,
       async verdict(attempt): Promise<Verdict> {
-        const given = await policy.verdict?.(attempt)
-        if (given !== undefined && given !== 'accept') return given
+        const verdict = await policy.verdict?.(attempt)
+        if (verdict !== undefined && verdict !== 'accept') return verdict
         const { answer } = attempt
-        if (!answer || answer.toolCalls.length > 0) return given
+        if (!answer || answer.toolCalls.length > 0) return verdict
         const checked = await check(answer.text)
-        return 'problem' in checked ? tryAgain(attempt, answer.text, checked.problem) : given
+        return 'problem' in checked ? retryWith(attempt, answer.text, checked.problem) : verdict
       },
     }),
     async parse(text) {
@@ -41,7 +41,7 @@ export function createOutput(schema: Schema): Output {
   }
 }
 
-function tryAgain({ request }: ModelAttempt, text: string, problem: string): Verdict {
+function retryWith({ request }: ModelAttempt, text: string, problem: string): Verdict {
   // Unique in the request, also the second time.
   const id = `rejected-${request.messages.length}`
   return {
@@ -60,13 +60,13 @@ function tryAgain({ request }: ModelAttempt, text: string, problem: string): Ver
   }
 }
 
-/** The JSON in an answer. Models like to put it into a fence. */
+/** The JSON in an answer, with or without a fence around it. */
 function parseJson(text: string): { readonly value: unknown } | undefined {
   const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1]
   try {
     return { value: JSON.parse(fenced ?? text) as unknown }
   } catch {
-    // Not JSON is an answer too: undefined.
+    // Reported as a problem by the caller.
     return undefined
   }
 }

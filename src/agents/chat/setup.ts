@@ -1,28 +1,33 @@
-import { MillraceError } from '../../core/errors.js'
-import type { RunContext, Tool } from '../contract.js'
-import type { AgentSetup, Middleware } from './middleware.js'
-import { transferTool } from '../transfer/transfer-tool.js'
-import type { ChatConfig } from './chat-agent.js'
 import type { Tool as ToolInfo } from '@ag-ui/core'
+import { MillraceError } from '../../core/errors.js'
 import type { ModelRequest } from '../../models/index.js'
-import type { Conversation } from './conversation.js'
+import type { RunContext, Tool } from '../contract.js'
+import { transferTool } from '../transfer/transfer-tool.js'
 import type { CallRequest } from './answer.js'
-import type { Output } from './output.js'
+import type { ChatConfig } from './chat-agent.js'
+import type { LoopState } from './loop-state.js'
+import type { AgentSetup } from './middleware.js'
 
-/** What one run of a chat agent works with. */
+/** The instructions and tools of one run. */
 export interface Toolbox {
   readonly instructions: string
   readonly tools: ReadonlyMap<string, Tool>
 }
 
-/** Asks the tool sources and the middlewares what this run has: also when it is a resumed one. */
+/** Gathers instructions and tools from the options, the middlewares and the tool sources. Also in a resumed run. */
 export async function openToolbox(config: ChatConfig, ctx: RunContext): Promise<Toolbox> {
-  const { instructions = '' } = config
+  const { instructions = '', disallowTransferToParent = false } = config
+  const targets = ctx.transferTargets.filter(
+    ({ relation }) => relation !== 'parent' || !disallowTransferToParent,
+  )
   let setup: AgentSetup = {
     instructions: typeof instructions === 'function' ? await instructions(ctx) : instructions,
-    tools: [...config.tools, ...transferTools(config, ctx)],
+    tools: targets.length > 0 ? [...config.tools, transferTool(targets)] : config.tools,
   }
-  for (const middleware of config.middlewares) setup = await started(middleware, setup, ctx)
+  for (const middleware of config.middlewares) {
+    const changes = await middleware.onStart?.(setup, ctx)
+    if (changes) setup = { ...setup, ...changes }
+  }
   const lists = await Promise.all(
     setup.tools.map(async (entry) => ('call' in entry ? [entry] : entry.tools({ signal: ctx.signal }))),
   )
@@ -31,46 +36,25 @@ export async function openToolbox(config: ChatConfig, ctx: RunContext): Promise<
   return { instructions: setup.instructions, tools: new Map(tools.map((tool) => [tool.name, tool])) }
 }
 
-function transferTools({ disallowTransferToParent = false }: ChatConfig, ctx: RunContext): Tool[] {
-  const targets = ctx.transferTargets.filter(
-    ({ relation }) => relation !== 'parent' || !disallowTransferToParent,
-  )
-  return targets.length > 0 ? [transferTool(targets)] : []
-}
-
-async function started(middleware: Middleware, setup: AgentSetup, ctx: RunContext): Promise<AgentSetup> {
-  const changes = await middleware.onStart?.(setup, ctx)
-  return changes ? { ...setup, ...changes } : setup
-}
-
-/** Throws INVALID_AGENT when two tools have one name. */
+/** Throws INVALID_AGENT when two tools have the same name. */
 export function checkTools(tools: readonly Tool[], agentName: string): void {
   const names = new Set<string>()
   for (const { name } of tools) {
-    if (names.has(name)) {
+    if (names.has(name))
       throw new MillraceError(
         'INVALID_AGENT',
         `Agent '${agentName}' has two tools named '${name}'. Rename one.`,
       )
-    }
     names.add(name)
   }
 }
 
-interface RequestParts {
-  readonly config: ChatConfig
-  readonly ctx: RunContext
-  readonly toolbox: Toolbox
-  readonly conversation: Conversation
-  readonly output: Output | undefined
-}
+const answerNow = 'Answer now with what you know. Do not call any tools.'
 
-const hurry = 'Answer now with what you know. Do not call any tools.'
-
-/** What the model is asked next. The last time it is asked to come to an end. */
-export function createRequest(parts: RequestParts, isLast: boolean): ModelRequest {
-  const { config, ctx, toolbox, conversation, output } = parts
-  const instructions = [toolbox.instructions, isLast ? hurry : ''].filter(Boolean).join('\n\n')
+/** The next request to the model. The last one asks it to finish without tools. */
+export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
+  const { config, ctx, toolbox, conversation, output } = loop
+  const instructions = [toolbox.instructions, isLast ? answerNow : ''].filter(Boolean).join('\n\n')
   const tools = toolInfos(toolbox, ctx.client.tools)
   const messages = conversation.view()
   return {
@@ -86,7 +70,7 @@ export function createRequest(parts: RequestParts, isLast: boolean): ModelReques
   }
 }
 
-/** A client's tool with the name of one of the agent's is not offered: the agent's own is. */
+/** The agent's tools and those of the client. A client tool with the name of an agent's tool is not offered. */
 function toolInfos({ tools }: Toolbox, clientTools: readonly ToolInfo[]): ToolInfo[] {
   const own = [...tools.values()].map(({ name, description, parameters }) => ({
     name,
@@ -99,7 +83,7 @@ function toolInfos({ tools }: Toolbox, clientTools: readonly ToolInfo[]): ToolIn
 /** The ids of the calls that are for the client. */
 export function clientCallsIn(
   calls: readonly CallRequest[],
-  { ctx, toolbox }: Pick<RequestParts, 'ctx' | 'toolbox'>,
+  { ctx, toolbox }: Pick<LoopState, 'ctx' | 'toolbox'>,
 ): string[] {
   const names = new Set(ctx.client.tools.map(({ name }) => name))
   return calls.filter(({ name }) => names.has(name) && !toolbox.tools.has(name)).map(({ id }) => id)

@@ -1,23 +1,23 @@
 import type { ToolMessage } from '@ag-ui/core'
 import { merge, type Lane } from '../../core/merge.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
 import type { Suspension, ToolEnd } from '../contract.js'
 import type { CallRequest } from './answer.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
 import { callAddress } from './tool-context.js'
 
-/** The calls of one answer and what became of them. JSON: it waits in the checkpoint when one of them asks. */
+/** The calls of one answer and their results. JSON: it is saved in the checkpoint when a call is interrupted. */
 export interface Batch {
   readonly calls: readonly CallRequest[]
   /** Ids of the calls that are for the client. */
   readonly clientCalls: readonly string[]
   readonly results: Record<string, CallResult>
-  /** Calls whose result has been sent. */
+  /** Ids of the calls whose result has been sent. */
   readonly shown: string[]
 }
 
 export type BatchOutcome =
-  /** Every call has its result: the model goes on. */
+  /** Every call has its result: the model continues. */
   | { readonly type: 'answered' }
   /** The result of a tool is the end of the agent, or of the whole run. */
   | {
@@ -25,13 +25,13 @@ export type BatchOutcome =
       readonly control: ToolEnd | { readonly type: 'done'; readonly result: unknown }
     }
   | ({ readonly type: 'interrupted' } & Suspension)
-  /** Some were stopped at a safe point. */
+  /** Some calls were stopped at a safe point. */
   | { readonly type: 'cancelled' }
-  /** The rest is for the client to do. */
+  /** The other calls are for the client to execute. */
   | { readonly type: 'client'; readonly pendingToolCallIds: readonly string[] }
 
 export interface BatchOptions extends Omit<CallOptions, 'signal' | 'onReturned'> {
-  /** Told of every result, in the order in which they are sent. */
+  /** Called with every result, in the order in which they are sent. */
   readonly onResult: (message: ToolMessage) => void
   readonly onStrayError: (error: unknown) => void
 }
@@ -39,24 +39,24 @@ export interface BatchOptions extends Omit<CallOptions, 'signal' | 'onReturned'>
 type LaneItem = AgentEvent | { readonly type: 'settled'; readonly outcome: CallOutcome }
 
 /**
- * Runs the calls that have no result yet, side by side. Results are sent in the order of the calls, those that end
- * the agent last. A call that waits for an answer it did not get is not run again: its question is asked again.
+ * Runs the calls that have no result yet in parallel. Results are sent in the order of the calls, those that end the
+ * agent last. A call whose interrupt is still unanswered is not run: its interrupt is raised again.
  */
 export async function* runBatch(
   batch: Batch,
   options: BatchOptions,
 ): AsyncGenerator<AgentEvent, BatchOutcome> {
   const { ctx, onStrayError } = options
-  const waiting = new Map<string, Suspension>()
+  const suspended = new Map<string, Suspension>()
   const open = batch.calls.filter(({ id }) => !batch.results[id] && !batch.clientCalls.includes(id))
   const running = open.filter((call) => {
-    const asked = ctx.resume.openInterruptsAt(callAddress(ctx, call))
-    if (asked) waiting.set(call.id, asked)
-    return !asked
+    const suspension = ctx.resume.openInterruptsAt(callAddress(ctx, call))
+    if (suspension) suspended.set(call.id, suspension)
+    return !suspension
   })
   const { clock, graceMs } = ctx.services
   const { signal } = ctx
-  const lanes = running.map((call) => laneOf(call, batch, options))
+  const lanes = running.map((call) => callLane(call, batch, options))
   const settled = new Set<string>()
   let refused: { readonly error: unknown } | undefined
   let isCancelled = false
@@ -69,7 +69,7 @@ export async function* runBatch(
     const { outcome } = value
     settled.add(id)
     if (outcome.type === 'result') batch.results[id] = outcome.result
-    else if (outcome.type === 'interrupted') waiting.set(id, outcome)
+    else if (outcome.type === 'interrupted') suspended.set(id, outcome)
     else if (outcome.type === 'refused') refused ??= outcome
     else if (outcome.type === 'cancelled') isCancelled = true
     else {
@@ -78,13 +78,13 @@ export async function* runBatch(
     }
     yield* resultsInOrder(batch, options, (call) => settled.has(call.id) || !running.includes(call))
   }
-  if (!refused && !isCancelled) return yield* conclude(batch, options, waiting)
+  if (!refused && !isCancelled) return yield* endBatch(batch, options, suspended)
   yield* allResults(batch, options)
   if (refused) throw refused.error
   return { type: 'cancelled' }
 }
 
-function laneOf(call: CallRequest, batch: Batch, options: BatchOptions): Lane<LaneItem, undefined> {
+function callLane(call: CallRequest, batch: Batch, options: BatchOptions): Lane<LaneItem, undefined> {
   const onReturned: CallOptions['onReturned'] = ({ id }, result) => {
     batch.results[id] = result
   }
@@ -94,12 +94,12 @@ function laneOf(call: CallRequest, batch: Batch, options: BatchOptions): Lane<La
   }
 }
 
-/** Also those that wait for their turn: what is done must be known when the run breaks off. */
+/** Sends all results, also those that wait for an earlier call: none may be lost when the run fails. */
 function* allResults(batch: Batch, options: BatchOptions): Generator<AgentEvent> {
-  for (const call of batch.calls) yield* show(batch, call, options)
+  for (const call of batch.calls) yield* sendResult(batch, call, options)
 }
 
-/** The results that may be sent now: up to the first call that is still at work. */
+/** Sends the results that are due: up to the first call that is still at work. */
 function* resultsInOrder(
   batch: Batch,
   options: BatchOptions,
@@ -108,36 +108,40 @@ function* resultsInOrder(
   for (const call of batch.calls) {
     if (!isOver(call)) return
     const result = batch.results[call.id]
-    if (result && !isFinal(result)) yield* show(batch, call, options)
+    if (result && !isFinal(result)) yield* sendResult(batch, call, options)
   }
 }
 
-function* show(batch: Batch, call: CallRequest, { ctx, onResult }: BatchOptions): Generator<AgentEvent> {
+function* sendResult(
+  batch: Batch,
+  call: CallRequest,
+  { ctx, onResult }: BatchOptions,
+): Generator<AgentEvent> {
   const result = batch.results[call.id]
   if (!result || batch.shown.includes(call.id)) return
   batch.shown.push(call.id)
   const { content, isError } = result
   const messageId = ctx.services.newId('message')
-  const told = {
+  const message = {
     toolCallId: call.id,
     content,
-    ...(isError === true ? { metadata: { millrace: { isError } } } : {}),
+    ...(isError === true ? { metadata: toolErrorMark } : {}),
   }
-  onResult({ id: messageId, role: 'tool', ...told })
-  yield { type: 'TOOL_CALL_RESULT', messageId, ...told }
+  onResult({ id: messageId, role: 'tool', ...message })
+  yield { type: 'TOOL_CALL_RESULT', messageId, ...message }
 }
 
-function* conclude(
+function* endBatch(
   batch: Batch,
   options: BatchOptions,
-  waiting: ReadonlyMap<string, Suspension>,
+  suspended: ReadonlyMap<string, Suspension>,
 ): Generator<AgentEvent, BatchOutcome> {
-  if (waiting.size > 0) {
-    const paused = batch.calls.flatMap(({ id }) => waiting.get(id) ?? [])
-    const frames = Object.fromEntries(paused.flatMap((one) => Object.entries(one.frames)))
+  if (suspended.size > 0) {
+    const inOrder = batch.calls.flatMap(({ id }) => suspended.get(id) ?? [])
+    const frames = Object.fromEntries(inOrder.flatMap((one) => Object.entries(one.frames)))
     return {
       type: 'interrupted',
-      openInterrupts: paused.flatMap(({ openInterrupts }) => openInterrupts),
+      openInterrupts: inOrder.flatMap(({ openInterrupts }) => openInterrupts),
       frames,
     }
   }
@@ -146,10 +150,10 @@ function* conclude(
   const ends = results.flatMap(({ end }) => end ?? [])
   const exit = ends.find(({ type }) => type === 'exit')
   if (exit) return { type: 'ended', control: exit }
-  // Several results may end the agent: the last one is the one that does.
+  // Several results may end the agent: the last one counts.
   const direct = results.findLast((result) => result.direct)?.direct
   const pendingToolCallIds = batch.clientCalls.filter((id) => !batch.results[id])
-  // Whoever goes on after this agent is to hear what the client's tools gave.
+  // An agent that continues after this one needs the results of the client's tools.
   if (pendingToolCallIds.length > 0 && !direct) return { type: 'client', pendingToolCallIds }
   const [control] = ends
   if (control) return { type: 'ended', control }

@@ -4,7 +4,7 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import { isRetryableStatus, type FinishReason, type Model, type ModelRequest } from '../../models/index.js'
 import { checkNumber } from '../check-number.js'
 
-/** One finished try at a model call: it has an `error` or an `answer`. */
+/** One finished attempt of a model call: it has an `error` or an `answer`. */
 export interface ModelAttempt {
   /** Counts from 1, for this model. */
   readonly attempt: number
@@ -19,51 +19,48 @@ export interface ModelAttempt {
   }
 }
 
-/** What to make of an attempt. `undefined` leaves it to the defaults. An attempt that threw cannot be accepted. */
+/** A decision on an attempt. `undefined` leaves it to the defaults. An attempt that threw cannot be accepted. */
 export type Verdict =
   | 'accept'
   | 'fail'
   | {
       readonly retry: true
-      /** Why. The client may read it. */
+      /** Shown to clients. */
       readonly reason: string
-      /** Instead of the pause the options give. */
+      /** Instead of the delay of the options. */
       readonly delayMs?: number
-      /** The conversation for the next attempt, instead of the same again. */
+      /** The messages of the next attempt, instead of the same again. */
       readonly messages?: readonly Message[]
     }
   | undefined
 
-/** How often, and how patiently, a model call is tried. */
+/** How often a model call is attempted, and after which delays. */
 export interface RetryOptions {
-  /** Attempts in all, the first one included: 3 unless told. 1 means no retry. */
+  /** Attempts in all, the first one included. Default 3; 1 means no retry. */
   readonly attempts?: number
-  /** The pause before the second attempt: 100 unless told. */
+  /** The delay before the second attempt. Default 100. */
   readonly initialDelayMs?: number
-  /** What each later pause is multiplied by: 2 unless told. */
+  /** The factor of each later delay. Default 2. */
   readonly factor?: number
-  /** No pause is longer, unless the provider asks for it: 10,000 unless told. */
+  /** The longest delay, unless the provider asks for more. Default 10,000. */
   readonly maxDelayMs?: number
-  /** The share of a pause, from 0 to 1, that chance may take away: 0.5 unless told. */
+  /** The share of a delay, from 0 to 1, that is random. Default 0.5. */
   readonly jitter?: number
-  /** The longest pause a provider may ask for with Retry-After: 60,000 unless told. */
+  /** The longest delay a provider may ask for with Retry-After. Default 60,000. */
   readonly maxRetryAfterMs?: number
-  /**
-   * Judges every attempt, also one that answered. Not asked about aborts and interrupts. What it throws fails the
-   * agent.
-   */
+  /** Judges every attempt, also one that answered. Not called for aborts and interrupts. An error it throws fails the agent. */
   readonly verdict?: (attempt: ModelAttempt) => Verdict | Promise<Verdict>
 }
 
-/** Checked options with nothing left open. Make one with `toRetryPolicy`. */
+/** Checked options with defaults. Make one with `toRetryPolicy`. */
 export type RetryPolicy = Required<Omit<RetryOptions, 'verdict'>> & Pick<RetryOptions, 'verdict'>
 
-/** What happens after an attempt. */
+/** The next step after an attempt. */
 export type Decision =
   | { readonly type: 'accept' }
-  /** Trying the same model again would not help. */
+  /** Another attempt with the same model would not help. */
   | { readonly type: 'fail' }
-  /** Another attempt was wanted, but there is none left. */
+  /** No attempt is left. */
   | { readonly type: 'exhausted'; readonly reason: string }
   /** The run was aborted or interrupted: no retry and no other model. */
   | { readonly type: 'stop' }
@@ -117,14 +114,14 @@ function defaultVerdict(attempt: ModelAttempt): NonNullable<Verdict> {
   return { retry: true, reason: toWireError(attempt.error, 'MODEL_ERROR').message }
 }
 
-/** A model may throw anything, `undefined` too: what counts is that no answer came. */
+/** A model may throw anything, `undefined` too: an attempt without an answer has failed. */
 function hasFailed({ error, answer }: ModelAttempt): boolean {
   return error !== undefined || answer === undefined
 }
 
 /**
- * The pause in milliseconds before the attempt that follows this one. It grows by `factor` up to `maxDelayMs`; chance
- * takes away up to the share `jitter` of it. A longer Retry-After of the provider wins, up to `maxRetryAfterMs`.
+ * The delay in milliseconds before the next attempt. It grows by `factor` up to `maxDelayMs`, less a random share of at
+ * most `jitter`. A longer Retry-After of the provider wins, up to `maxRetryAfterMs`.
  */
 export function delayBefore(
   { attempt, error }: Pick<ModelAttempt, 'attempt' | 'error'>,
@@ -133,20 +130,20 @@ export function delayBefore(
 ): number {
   // Bounded first: 0 times an overflow to infinity would be no number.
   const growth = Math.min(policy.factor ** (attempt - 1), Number.MAX_VALUE)
-  const pause = Math.min(policy.initialDelayMs * growth, policy.maxDelayMs)
-  const asked = MillraceError.isInstance(error) ? error.details.retryAfterMs : undefined
-  const retryAfter = typeof asked === 'number' && asked > 0 ? Math.min(asked, policy.maxRetryAfterMs) : 0
-  return Math.max(pause * (1 - policy.jitter * random()), retryAfter)
+  const base = Math.min(policy.initialDelayMs * growth, policy.maxDelayMs)
+  const wanted = MillraceError.isInstance(error) ? error.details.retryAfterMs : undefined
+  const retryAfter = typeof wanted === 'number' && wanted > 0 ? Math.min(wanted, policy.maxRetryAfterMs) : 0
+  return Math.max(base * (1 - policy.jitter * random()), retryAfter)
 }
 
-/** Neither to be retried nor to be answered by another model: the run is to end here. */
+/** Whether the run ends here: no retry and no other model. */
 function isStop(error: unknown, signal?: AbortSignal): boolean {
   return isAbortError(error, signal) || fieldOf(error, 'name') === 'InterruptSignal'
 }
 
 /**
- * Whether the same call may succeed a little later: the provider was busy, failed or could not be reached. Never true
- * of aborts, interrupts, other refusals (4xx), and errors of ours that do not come from the model.
+ * Whether the same call may succeed later: the provider was busy, failed or could not be reached. Never true of aborts,
+ * interrupts, other refusals (4xx), and errors that do not come from the model.
  */
 export function isRetryable(error: unknown, signal?: AbortSignal): boolean {
   if (isStop(error, signal)) return false
@@ -167,7 +164,7 @@ const networkCodes = new Set([
   ...['UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_SOCKET'],
 ])
 
-/** Known by what Node and undici put on it, or on what caused it: `fetch` wraps the error of the socket. */
+/** Looks at the codes of Node and undici, also on the cause: `fetch` wraps the error of the socket. */
 function isNetworkError(error: unknown, depth = 3): boolean {
   if (depth === 0 || typeof error !== 'object' || error === null) return false
   const code = fieldOf(error, 'code')
@@ -175,6 +172,6 @@ function isNetworkError(error: unknown, depth = 3): boolean {
   return fieldOf(error, 'name') === 'TimeoutError' || isNetworkError(fieldOf(error, 'cause'), depth - 1)
 }
 
-function fieldOf(value: unknown, field: string): unknown {
+export function fieldOf(value: unknown, field: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined
 }

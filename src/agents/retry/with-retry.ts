@@ -1,35 +1,34 @@
 import { delay, isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { isRetryableStatus } from '../../models/index.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { createRunStream, rejectedMark, type AgentEvent, type RunStream } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import { delayBefore, isRetryable, toRetryPolicy, type RetryPolicy } from './retry-policy.js'
-import { ShownAttempt } from './rejected-attempt.js'
+import { delayBefore, fieldOf, isRetryable, toRetryPolicy, type RetryPolicy } from './retry-policy.js'
 
-/** How often, and how patiently, an agent is run again when it fails. */
+/** How often an agent is run again when it fails, and after which delays. */
 export interface WithRetryOptions {
-  /** How often after the first time: 3 unless told. 0 means never. */
+  /** How often after the first time. Default 3; 0 means never. */
   readonly maxRetries?: number
-  /** The pause before the first retry: 1,000 unless told. */
+  /** The delay before the first retry. Default 1,000. */
   readonly delayMs?: number
-  /** What each later pause is multiplied by: 2 unless told. */
+  /** The factor of each later delay. Default 2. */
   readonly factor?: number
-  /** No pause is longer, unless a provider asks for it with Retry-After: 60,000 unless told. */
+  /** The longest delay, unless a provider asks for more with Retry-After. Default 60,000. */
   readonly maxDelayMs?: number
-  /** The share of a pause, from 0 to 1, that chance may take away: 0 unless told. */
+  /** The share of a delay, from 0 to 1, that is random. Default 0. */
   readonly jitter?: number
   /**
-   * Whether an error may pass. `undefined` leaves it to the default. Not asked about aborts and interrupts, nor when a
-   * retry could do something twice. What it throws fails the agent.
+   * Whether an error is temporary. `undefined` leaves it to the default. Not called for aborts and interrupts, nor when a
+   * retry could do something twice. An error it throws fails the agent.
    */
   readonly isRetryable?: (error: unknown) => boolean | undefined
   /**
-   * Whether the agent, run again, goes on where it failed, with the results its tools had. Default: what the agent says
-   * of itself, else no: then an attempt that has called a tool is the last.
+   * Whether the agent, run again, continues where it failed, with the results of its tools. Default: the agent's own
+   * `resumesAfterFailure`, else no: then an attempt that has called a tool is the last.
    */
   readonly resumesAfterFailure?: boolean
-  /** Gives numbers in [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random?: () => number
 }
 
@@ -37,15 +36,14 @@ interface Retrying extends RetryPolicy {
   readonly agent: Agent
   readonly resumes: boolean
   readonly maxRetries: number
-  readonly judge: ((error: unknown) => boolean | undefined) | undefined
+  readonly isTemporary: ((error: unknown) => boolean | undefined) | undefined
   readonly random: () => number
 }
 
 /**
- * The same agent, run again when it throws. What a failed attempt has shown is closed and marked as taken back, and
- * clients are told of it by a CUSTOM event `millrace.retry`. After the last attempt it throws MAX_RETRIES_EXCEEDED, with
- * the last error as the cause. Errors that do not pass are thrown on at once. Throws INVALID_AGENT when an option makes
- * no sense.
+ * The same agent, run again when it throws. The messages of a failed attempt are closed and marked as rejected, and
+ * clients get a CUSTOM event `millrace.retry`. After the last attempt it throws MAX_RETRIES_EXCEEDED, with the last error
+ * as the cause. Errors that are not temporary are thrown on at once. Throws INVALID_AGENT when an option makes no sense.
  *
  * @example
  * const patient = withRetry(agent, { maxRetries: 5, delayMs: 500 })
@@ -66,55 +64,56 @@ export function withRetry(agent: Agent, options: WithRetryOptions = {}): Agent {
     agent,
     maxRetries,
     resumes: options.resumesAfterFailure ?? agent.resumesAfterFailure ?? false,
-    judge: options.isRetryable,
+    isTemporary: options.isRetryable,
     random: options.random ?? Math.random,
   }
-  return { ...passedOn(agent), run: (ctx) => runWithRetry(retrying, ctx) }
+  return { ...membersOf(agent), run: (ctx) => runWithRetry(retrying, ctx) }
 }
 
-// Listed one by one, since an agent may be an instance of a class; the compiler sees to it that none is forgotten.
+// Listed one by one, since an agent may be an instance of a class. The compiler checks that none is missing.
 const members: Readonly<Record<Exclude<keyof Agent, 'run'>, true>> = {
   ...{ name: true, description: true, shape: true, capabilities: true, examples: true, memory: true },
   ...{ hasNativeEvents: true, resumesAfterFailure: true },
 }
 
-function passedOn(agent: Agent): Omit<Agent, 'run'> {
-  const given = Object.keys(members).flatMap((key) => {
+function membersOf(agent: Agent): Omit<Agent, 'run'> {
+  const entries = Object.keys(members).flatMap((key) => {
     const value: unknown = Reflect.get(agent, key)
     return value === undefined ? [] : [[key, value] as const]
   })
-  return Object.fromEntries(given) as unknown as Omit<Agent, 'run'>
+  return Object.fromEntries(entries) as unknown as Omit<Agent, 'run'>
 }
 
 async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
-  const { agent, maxRetries, random } = retrying
-  const place = createPlaces(ctx)
-  for (let attempt = 1; ; attempt++) {
-    const shown = new ShownAttempt(ctx.services.newId)
+  const { agent, maxRetries, resumes, random } = retrying
+  const contexts = createContexts(ctx)
+  for (let ordinal = 1; ; ordinal++) {
+    const attempt = new RejectableAttempt(ctx.services.newId)
     let error: unknown
     try {
-      return yield* watched(agent.run(place.next()), shown)
+      return yield* runAttempt(agent.run(contexts.next()), attempt)
     } catch (thrown) {
       error = thrown
     }
-    const isSafe = retrying.resumes ? !shown.hasOpenCalls : !place.isResumed && !hasCalls(shown)
-    if (maxRetries === 0 || !isSafe || !mayPass(error, ctx, retrying)) throw error
-    if (attempt > maxRetries) throw exhausted(error, retrying)
-    const delayMs = delayBefore({ attempt, error }, retrying, random)
+    const { hasOpenCalls, hasResults } = attempt
+    const isSafe = resumes ? !hasOpenCalls : !contexts.isResumed && !hasOpenCalls && !hasResults
+    if (maxRetries === 0 || !isSafe || !isTemporary(error, ctx, retrying)) throw error
+    if (ordinal > maxRetries) throw exhausted(error, retrying)
+    const delayMs = delayBefore({ attempt: ordinal, error }, retrying, random)
     const reason = toWireError(error).message
-    const { events, messageIds } = shown.takeBack(retrying.resumes ? 'incomplete' : 'all', reason)
+    const { events, messageIds } = attempt.reject(resumes ? 'incomplete' : 'all', reason)
     yield* events
-    const value = { reason, attempt, maxRetries, agent: agent.name, next: 'same-agent', delayMs, messageIds }
-    yield { type: 'CUSTOM', name: 'millrace.retry', value }
+    const next = { agent: agent.name, next: 'same-agent', delayMs, messageIds }
+    yield { type: 'CUSTOM', name: 'millrace.retry', value: { reason, attempt: ordinal, maxRetries, ...next } }
     await delay(delayMs, { clock: ctx.services.clock, signal: ctx.signal })
     // Nothing is under way here, so it is a safe point.
     if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
 
-async function* watched(
+async function* runAttempt(
   source: AsyncGenerator<AgentEvent, Control>,
-  shown: ShownAttempt,
+  attempt: RejectableAttempt,
 ): AsyncGenerator<AgentEvent, Control> {
   let isOver = false
   try {
@@ -122,7 +121,7 @@ async function* watched(
       const step = await source.next()
       isOver = step.done === true
       if (step.done === true) return step.value
-      yield shown.take(step.value)
+      for (const event of attempt.take(step.value)) yield event
     }
   } catch (error) {
     isOver = true
@@ -132,11 +131,69 @@ async function* watched(
   }
 }
 
-/** Contexts for the attempts. The position a resumed run saved can be taken once: here once in every attempt. */
-function createPlaces(ctx: RunContext) {
+/** The events of one attempt. A run stream of its own knows what is open, so that the attempt can be rejected. */
+class RejectableAttempt {
+  /** Whether the result of a tool was shown. */
+  hasResults = false
+  readonly #stream: RunStream
+  readonly #written: AgentEvent[] = []
+
+  constructor(newId: (prefix: string) => string) {
+    this.#stream = createRunStream({
+      ...{ threadId: '', runId: '' },
+      newId: () => newId('message'),
+      emit: (event) => {
+        if (event.type === 'RUN_STARTED' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR')
+          return
+        this.#written.push(event)
+      },
+    })
+  }
+
+  /** Whether a tool call has no result. */
+  get hasOpenCalls(): boolean {
+    const { messages } = this.#stream.fold
+    const results = new Set(messages.map((one) => (one.role === 'tool' ? one.toolCallId : undefined)))
+    return messages.some(
+      (one) => one.role === 'assistant' && one.toolCalls?.some(({ id }) => !results.has(id)) === true,
+    )
+  }
+
+  /** Takes the next event. Returns what is to be yielded for it: chunks have the id of their message then. */
+  take(event: AgentEvent): readonly AgentEvent[] {
+    if (event.type === 'TOOL_CALL_RESULT') this.hasResults = true
+    if (!/^(TEXT|REASONING|TOOL_CALL|STEP|SUBAGENT)_/.test(event.type)) return [event]
+    this.#written.length = 0
+    try {
+      this.#stream.write(event)
+    } catch {
+      // The run's own stream reports an event without meaning.
+      return [event]
+    }
+    return this.#written.length > 0 ? this.#written : [event]
+  }
+
+  /** Closes all that is open, and marks messages as rejected: all, or only the incomplete ones. */
+  reject(
+    which: 'all' | 'incomplete',
+    reason: string,
+  ): { events: AgentEvent[]; messageIds: readonly string[] } {
+    this.#written.length = 0
+    const incomplete = this.#stream.closeOpen({
+      reason: 'The attempt it was part of has failed.',
+      mark: rejectedMark(reason),
+      markComplete: which === 'all',
+    })
+    const messageIds = which === 'all' ? this.#stream.fold.messages.map(({ id }) => id) : incomplete
+    return { events: [...this.#written], messageIds }
+  }
+}
+
+/** Contexts for the attempts. The frame of a resumed run can be taken once: here once in every attempt. */
+function createContexts(ctx: RunContext) {
   let saved: { readonly frame: unknown } | undefined
   return {
-    /** Whether the run goes on from a pause. Most agents can do that only once: what is below them is taken too. */
+    /** Whether the run was resumed. Most agents can resume only once: frames below them are taken too. */
     get isResumed(): boolean {
       return ctx.resume.answers.size > 0 || ctx.resumed !== undefined || saved?.frame !== undefined
     },
@@ -153,17 +210,13 @@ function createPlaces(ctx: RunContext) {
   }
 }
 
-function hasCalls({ hasOpenCalls, hasResults }: ShownAttempt): boolean {
-  return hasOpenCalls || hasResults
-}
-
-function mayPass(error: unknown, { signal }: RunContext, { judge }: Retrying): boolean {
+function isTemporary(error: unknown, { signal }: RunContext, retrying: Retrying): boolean {
   if (signal.aborted || isAbortError(error) || fieldOf(error, 'name') === 'InterruptSignal') return false
-  return judge?.(error) ?? isPassing(error)
+  return retrying.isTemporary?.(error) ?? isTemporaryByDefault(error)
 }
 
-/** Errors that say nothing of themselves count as passing: an agent may be anything, and most of them just throw. */
-function isPassing(error: unknown): boolean {
+/** An error that says nothing about itself counts as temporary: most agents just throw. */
+function isTemporaryByDefault(error: unknown): boolean {
   if (!MillraceError.isInstance(error)) {
     const status = fieldOf(error, 'status') ?? fieldOf(error, 'statusCode')
     return typeof status !== 'number' || isRetryableStatus(status)
@@ -171,7 +224,7 @@ function isPassing(error: unknown): boolean {
   const { code, details, cause } = error
   const isSilent = details.retryable === undefined && details.status === undefined && cause === undefined
   if (code === 'MODEL_ERROR') return isSilent || isRetryable(error)
-  return code === 'AGENT_ERROR' && (cause === undefined || isPassing(cause))
+  return code === 'AGENT_ERROR' && (cause === undefined || isTemporaryByDefault(cause))
 }
 
 function exhausted(cause: unknown, { agent, maxRetries }: Retrying): MillraceError {
@@ -180,8 +233,4 @@ function exhausted(cause: unknown, { agent, maxRetries }: Retrying): MillraceErr
     details: { maxRetries },
     cause,
   })
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined
 }

@@ -8,7 +8,7 @@ import { agentTool } from '../tools/agent-tool.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { defineTool } from '../tools/define-tool.js'
 import { run } from './run.js'
-import { openTrace, startWork } from './tracing.js'
+import { openTrace, startSpan } from './tracing.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
 
@@ -119,7 +119,7 @@ test('a reader that leaves early leaves no span open', async () => {
 test('the first end of a span counts', () => {
   const { context: parent } = openTrace(context.active())
   const { signal } = new AbortController()
-  const work = startWork({
+  const work = startSpan({
     name: 'work',
     kind: SpanKind.INTERNAL,
     attributes: {},
@@ -136,7 +136,7 @@ test('the first end of a span counts', () => {
 test('an abort of the work itself, in a run that goes on, is a failure', () => {
   const { context: parent } = openTrace(context.active())
   const { signal } = new AbortController()
-  const work = startWork({
+  const work = startSpan({
     name: 'work',
     kind: SpanKind.INTERNAL,
     attributes: {},
@@ -154,7 +154,7 @@ test('without an SDK nothing is recorded, and the trace of the caller is passed 
   const caller: Context = trace.setSpanContext(context.active(), spanContext)
   const { context: parent } = openTrace(caller)
   const { signal } = new AbortController()
-  const work = startWork({
+  const work = startSpan({
     name: 'work',
     kind: SpanKind.INTERNAL,
     attributes: {},

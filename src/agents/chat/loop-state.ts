@@ -1,0 +1,95 @@
+import type { Message } from '@ag-ui/core'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { HistoryRewriter, RunContext } from '../contract.js'
+import type { ChatConfig } from './chat-agent.js'
+import { createConversation, type Conversation } from './conversation.js'
+import { createOutput, type Output } from './output.js'
+import { openToolbox, type Toolbox } from './setup.js'
+import type { Batch } from './tool-batch.js'
+
+/** The state of a chat agent's loop. */
+export interface LoopState {
+  readonly config: ChatConfig
+  readonly ctx: RunContext
+  readonly toolbox: Toolbox
+  readonly conversation: Conversation
+  readonly output: Output | undefined
+  /** Messages that this agent has added to the conversation. */
+  readonly added: Message[]
+  /** How often the model has answered with tool calls. */
+  iteration: number
+  /** Iterations that do not count for the limit: those before the client executed its tools. */
+  uncounted: number
+  /** The calls of the last answer, while tools are at work. */
+  batch: Batch | undefined
+  /** The last answer without calls, while the agent ends with it. */
+  answer: string | undefined
+  /** Messages of answers that broke off in earlier runs. */
+  readonly cutOff: readonly string[]
+}
+
+/** The loop as it is saved when the run is interrupted or stopped. JSON. */
+export interface ChatFrame {
+  readonly iteration: number
+  readonly uncounted: number
+  readonly added: readonly Message[]
+  readonly batch?: Batch
+  readonly answer?: string
+  /** Messages of answers that broke off. The model answers again from the beginning. */
+  readonly cutOff?: readonly string[]
+}
+
+/** Restores the loop from its frame, or begins a new one. */
+export async function restoreLoop(
+  config: ChatConfig,
+  ctx: RunContext,
+  frame: ChatFrame | undefined,
+): Promise<LoopState> {
+  const { iteration = 0, uncounted = 0, batch, answer, cutOff = [] } = frame ?? {}
+  const added = [...(frame?.added ?? [])]
+  const openCalls = new Set(batch?.calls.map(({ id }) => id))
+  const history = ctx.history(config.historyRewriter)
+  const complete = cutOff.length > 0 ? history.filter(({ id }) => !cutOff.includes(id)) : history
+  const conversation = createConversation(complete, frame && { added, openCalls })
+  const toolbox = await openToolbox(config, ctx)
+  const output = config.output === undefined ? undefined : createOutput(config.output)
+  return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch, answer, cutOff }
+}
+
+export function createFrame(loop: LoopState): ChatFrame {
+  const { iteration, uncounted, added, batch, answer } = loop
+  const isModelAnswering = !batch && answer === undefined
+  const cutOff = isModelAnswering ? unfinishedMessages(loop) : loop.cutOff
+  return {
+    iteration,
+    uncounted,
+    added,
+    ...(batch ? { batch } : {}),
+    ...(answer === undefined ? {} : { answer }),
+    ...(cutOff.length > 0 ? { cutOff } : {}),
+  }
+}
+
+/** The messages of the answer under way: all that are new, since nobody else writes while the model answers. */
+function unfinishedMessages({ config, ctx, conversation }: LoopState): string[] {
+  const known = new Set(Array.from(conversation.view()(), ({ id }) => id))
+  return ctx
+    .history(config.historyRewriter)
+    .filter(({ id, role }) => role !== 'user' && !known.has(id))
+    .map(({ id }) => id)
+}
+
+/** Sends results again that did not reach the client before the run was stopped. */
+export function* resendLostResults({ added }: ChatFrame, ctx: RunContext): Generator<AgentEvent> {
+  const messages = ctx.history(unchanged)
+  const calls = messages.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))
+  const open = new Set(calls.map(({ id }) => id))
+  for (const message of messages) if (message.role === 'tool') open.delete(message.toolCallId)
+  for (const message of added) {
+    if (message.role !== 'tool' || !open.has(message.toolCallId)) continue
+    const { id, role: _role, ...result } = message
+    yield { type: 'TOOL_CALL_RESULT', messageId: id, ...result }
+  }
+}
+
+const unchanged: HistoryRewriter = (entries) => entries.map(({ message }) => message)
