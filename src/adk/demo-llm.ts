@@ -29,7 +29,7 @@ class DemoLlm extends BaseLlm {
     signal: AbortSignal = new AbortController().signal,
   ): AsyncGenerator<LlmResponse, void> {
     const schema = schemaOf(config?.responseJsonSchema ?? config?.responseSchema)
-    const request = { messages: contents.flatMap(messagesOf), tools: toolsOf(config?.tools), signal }
+    const request = { messages: contents.flatMap(toMessages), tools: toolsOf(config?.tools), signal }
     const [said, thought, calls] = [[] as string[], [] as string[], new Map<string, CallDraft>()]
     for await (const part of this.#model.stream({ ...request, ...(schema && { output: { schema } }) })) {
       if (part.type === 'text-delta') said.push(part.delta)
@@ -70,7 +70,7 @@ function answer(parts: Part[], partial = false): LlmResponse {
 }
 
 /** A turn of ADK in AG-UI messages. Calls without an id, as Gemini makes them, go by the name of their tool. */
-function messagesOf({ role, parts = [] }: Content): Message[] {
+function toMessages({ role, parts = [] }: Content): Message[] {
   const results = parts.flatMap(({ functionResponse }) =>
     functionResponse ? [resultOf(functionResponse)] : [],
   )

@@ -11,43 +11,42 @@ import type {
   RunnerConfig,
 } from '@google/adk'
 import type { RunContext, ThreadOwner } from '../agents/index.js'
-import type { PredictStateMapping } from './translate/predict-state.js'
 
 type NodeFunction = (...args: never[]) => unknown
 
-/** What ADK runs: an agent, a workflow, a node or a tool; an app; or a function that makes a Runner for a run. */
+/** An agent, a workflow, a node or a tool of ADK; an app; or a function that makes a Runner for a run. */
 export type AdkRoot = Exclude<NonNullable<RunnerConfig['agent']>, NodeFunction> | App | RunnerFactory
 
 /** Makes the Runner of one run. Its agent, services and plugins are used; it is not changed. */
 export type RunnerFactory = (ctx: RunContext) => Runner | Promise<Runner>
 
-/** A value, or a function that gives one for a run. */
+/** A value, or a function that returns one for a run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
 
-/** A value, or a function that gives one for a thread. Threads are also read, changed and removed without a run. */
+/** A value, or a function that returns one for a thread. Threads are also read, changed and removed without a run. */
 export type PerThread<T> = T | ((thread: ThreadOwner) => T | Promise<T>)
 
-/** How an ADK agent is served. */
+/** Options of `fromAdk`. */
 export interface AdkOptions {
-  /** What it is called. Default: the name of the agent or of the app. A Runner factory needs one. */
+  /** Default: the name of the agent or of the app. A Runner factory needs one. */
   readonly name?: string
   /** Default: the description of the agent. */
   readonly description?: string
-  /** Prompts that show its point. */
+  /** Example prompts. */
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
 
-  /** Under which name ADK keeps sessions. Default: the name of the app, or of the agent. */
+  /** The app name of ADK's sessions. Default: the name of the app, or of the agent. */
   readonly appName?: PerThread<string>
-  /** Whose sessions they are for ADK. Default: the user the server has identified. */
+  /** The user of ADK's sessions. Default: the user that the server has identified. */
   readonly userId?: PerThread<string>
   /**
-   * Which session belongs to a thread. Default: the one with the id of the thread. `generated` lets the session service
-   * make the id, for services that insist on it, and looks it up by the thread.
+   * The session of a thread. Default: the one with the id of the thread. With `generated` the session service makes the
+   * id, as some services insist on, and the thread's id is stored in the session's state.
    */
   readonly sessionId?: 'generated' | ((thread: ThreadOwner) => string | Promise<string>)
 
-  /** How ADK runs the agent. Default: streaming. */
+  /** ADK's run configuration. Default: streaming. */
   readonly runConfig?: PerRun<RunConfig>
 
   readonly sessionService?: BaseSessionService
@@ -55,18 +54,39 @@ export interface AdkOptions {
   readonly memoryService?: BaseMemoryService
   readonly credentialService?: BaseCredentialService
   readonly plugins?: readonly BasePlugin[]
-  /** Whether services that are not given are kept in memory. False: a missing one is an error at once. Default true. */
+  /** Whether missing services are kept in memory. False: a missing one is an error at once. Default true. */
   readonly inMemoryServices?: boolean
 
   /**
    * Which agents of the tree may use the client's tools. Default: those with a `clientTools()` among their tools, or all
-   * when there is no such agent.
+   * agents when none has one.
    */
   readonly clientTools?: 'everywhere' | 'placed' | 'nowhere'
-  /** Values for tools and instructions of one run, as `temp:` state. Never stored, never sent. */
+  /** `temp:` state for the tools and instructions of one run. Never stored, never sent. */
   readonly tempState?: PerRun<Readonly<Record<string, unknown>>>
-  /** Which arguments of a call clients may show as state while they are written. */
+  /** Tool arguments that clients may show as state while the call is written. */
   readonly predictState?: readonly PredictStateMapping[]
-  /** Whether each run ends with all messages of the thread in one event. Default false: clients have them. */
+  /** Whether each run ends with a MESSAGES_SNAPSHOT. Default false: clients have the messages. */
   readonly messagesSnapshot?: boolean
+}
+
+/** A tool argument that clients may show as state while the call is written. */
+export interface PredictStateMapping {
+  /** The member of the state that the call is going to change. */
+  readonly stateKey: string
+  /** The tool, by the name that its agent knows. */
+  readonly tool: string
+  /** The argument with the new value. Default: all arguments together. */
+  readonly toolArgument?: string
+  /** Whether the run ends with a call of `confirm_changes`, which asks the person to keep the change. Default true. */
+  readonly confirm?: boolean
+}
+
+/** The value of an option for a run or a thread. */
+export async function resolveOption<T, On>(
+  option: T | ((on: On) => T | Promise<T>) | undefined,
+  on: On,
+): Promise<T | undefined> {
+  // No option takes a function as its value.
+  return typeof option === 'function' ? await (option as (on: On) => T | Promise<T>)(on) : option
 }

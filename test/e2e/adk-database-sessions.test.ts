@@ -16,11 +16,12 @@ import { LibSqlDriver } from '@mikro-orm/libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SessionKey } from '../../src/adk/adk-types.js'
-import { createSessionFinder } from '../../src/adk/session/find-session.js'
-import { messagesOf, stateOf } from '../../src/adk/session/history.js'
+import { SessionFinder } from '../../src/adk/session/find-session.js'
+import { sessionMessages } from '../../src/adk/session/history.js'
 import { planSession } from '../../src/adk/session/plan-session.js'
-import { openRunSession } from '../../src/adk/session/run-session.js'
-import { safeSessions } from '../../src/adk/session/safe-service.js'
+import { prepareRunSession } from '../../src/adk/session/run-session.js'
+import { safeSessions } from '../../src/adk/session/safe-sessions.js'
+import { sharedSessionState } from '../../src/adk/session/session-state.js'
 import { startPostgres, type Postgres } from '../support/postgres.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 
@@ -148,14 +149,14 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
   it('are found again by the thread when their ids are generated', async () => {
     const connect = await newDatabase()
     const thread = { app: 'app', user: 'ann', threadId: 't1' }
-    const at = (service: DatabaseSessionService) => ({ ...key, service: safeSessions(service), thread })
-    const find = createSessionFinder({ sessionId: 'generated' })
+    const runner = (sessionService: DatabaseSessionService) => ({ ...key, sessionService })
+    const finder = new SessionFinder({ sessionId: 'generated' })
     const first = connect()
-    const found = await Promise.all([find(at(first)), find(at(first)), find(at(first))])
+    const found = await Promise.all([1, 2, 3].map(() => finder.find(thread, runner(first))))
     expect(new Set(found.map(({ sessionId }) => sessionId)).size).toBe(1)
-    const later = createSessionFinder({ sessionId: 'generated' })
-    expect(await later.existing(at(connect()))).toEqual(found[0])
-    expect(await later.existing({ ...at(first), userId: 'bob' })).toBeUndefined()
+    const later = new SessionFinder({ sessionId: 'generated' })
+    expect(await later.existing(thread, runner(connect()))).toEqual(found[0])
+    expect(await later.existing({ ...thread, user: 'bob' }, runner(first))).toBeUndefined()
   })
 
   interface RunOptions {
@@ -177,7 +178,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
 
   async function run({ service, sessionId, messages, steps }: RunOptions) {
     let answers = 0
-    const session = await openRunSession({
+    const session = await prepareRunSession({
       service: safeSessions(service),
       key: { ...key, sessionId },
       plan: ({ events }) =>
@@ -202,7 +203,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
     if (!newMessage) throw new Error('There is nothing to do.')
     const request = { userId: 'ann', sessionId, newMessage, runConfig: { streamingMode: StreamingMode.SSE } }
     for await (const _ of runner.runAsync({ ...request, stateDelta: { turn: messages.length } })) continue
-    return { session, llm, messages: messagesOf(session.session.events, { rootAuthor: 'root' }) }
+    return { session, llm, messages: sessionMessages(session.session.events, { rootAuthor: 'root' }) }
   }
 
   it('keep the order of events, however fast they come', async () => {
@@ -228,8 +229,8 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
 
     const other = connect()
     const stored = await safeSessions(other).getSession(key)
-    expect(stored && messagesOf(stored.events, { rootAuthor: 'root' })).toEqual(first.messages)
-    expect(stored && stateOf(stored)).toEqual({ lastCity: 'Oslo', turn: 1 })
+    expect(stored && sessionMessages(stored.events, { rootAuthor: 'root' })).toEqual(first.messages)
+    expect(stored && sharedSessionState(stored)).toEqual({ lastCity: 'Oslo', turn: 1 })
     expect(JSON.stringify(stored)).not.toContain('secret')
 
     const next: Message = { id: 'u2', role: 'user', content: 'And tomorrow?' }
@@ -247,7 +248,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
     })
     const reloaded = await safeSessions(connect()).getSession(key)
     expect(third.messages.map(({ content }) => content)).toEqual(['Oslo?', 'And Paris?', '30.'])
-    expect(reloaded && messagesOf(reloaded.events, { rootAuthor: 'root' })).toEqual(third.messages)
+    expect(reloaded && sessionMessages(reloaded.events, { rootAuthor: 'root' })).toEqual(third.messages)
   })
 
   it('hold twenty conversations at the same time apart', async () => {
@@ -259,8 +260,8 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
         const messages: Message[] = [{ id: `u-${sessionId}`, role: 'user', content: sessionId }]
         const { messages: seen } = await run({ service, sessionId, messages, steps })
         const stored = await service.getSession({ ...key, sessionId })
-        expect(stored && messagesOf(stored.events, { rootAuthor: 'root' })).toEqual(seen)
-        expect(stored && stateOf(stored)).toEqual({ lastCity: sessionId, turn: 1 })
+        expect(stored && sessionMessages(stored.events, { rootAuthor: 'root' })).toEqual(seen)
+        expect(stored && sharedSessionState(stored)).toEqual({ lastCity: sessionId, turn: 1 })
         expect(seen.at(-1)).toMatchObject({ content: `of ${sessionId}` })
       }),
     )

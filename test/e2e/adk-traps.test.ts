@@ -11,41 +11,12 @@
  * - #1347 as such: no endpoint puts JSON into a string. What clients get is looked at all the same.
  */
 /* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
-import {
-  FunctionTool,
-  InMemorySessionService,
-  LlmAgent,
-  LongRunningFunctionTool,
-  SequentialAgent,
-  START,
-  StreamingMode,
-  Workflow,
-  type BaseAgent,
-  type Event,
-} from '@google/adk'
+import { FunctionTool, InMemorySessionService, LlmAgent, LongRunningFunctionTool, SequentialAgent, START, StreamingMode, Workflow, type BaseAgent, type Event } from '@google/adk'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
-import {
-  asked,
-  callId,
-  callsIn,
-  clientTool,
-  historyOf,
-  questionsIn,
-  serveAdk,
-  stateOf,
-  textIn,
-} from '../support/adk/serve-adk.js'
-import {
-  callsTool,
-  partial,
-  partialThought,
-  says,
-  ScriptedLlm,
-  whole,
-  type LlmStep,
-} from '../support/adk/scripted-llm.js'
+import { asked, callId, callsIn, clientTool, historyOf, questionsIn, serveAdk, stateOf, textIn } from '../support/adk/serve-adk.js'
+import { callsTool, partial, partialThought, says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
 import { deferred, ofType } from '../support/run-agent.js'
 import { linesOf, serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 import { inputOf, user } from './support-server.js'
@@ -90,7 +61,7 @@ async function trap(steps: readonly LlmStep[], given: TrapOptions = {}) {
   }
 }
 
-const partsOf = (events: readonly Event[]) => events.flatMap(({ content }) => content?.parts ?? [])
+const eventParts = (events: readonly Event[]) => events.flatMap(({ content }) => content?.parts ?? [])
 
 it('#400 cumulative pieces: the message is not repeated after the stream', async () => {
   const pieces = ['Hel', 'Hello', 'Hello wor', 'Hello world'].map(partial)
@@ -131,7 +102,7 @@ it('#437 no summary: the tool runs once, its result is shown, and its replay ask
   await talk.send()
   expect(llm.calls).toHaveLength(1)
   // Stored once, too.
-  expect(partsOf(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
+  expect(eventParts(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
   await talk.say('Go on')
   expect(asked(llm.calls[1])).toEqual([
     'user: Go',
@@ -213,7 +184,7 @@ it('#1059 a call of a client’s tool in a stream: the turn of the agent is stor
     [partial('Let me '), whole([{ text: 'Let me ' }, { functionCall: { name: 'pick', args: {} } }])],
   ])
   await talk.say('Go', { tools })
-  const parts = partsOf(await events())
+  const parts = eventParts(await events())
   expect(parts.filter(({ functionCall }) => functionCall)).toHaveLength(1)
   expect(parts.some(({ text }) => text === 'Let me ')).toBe(true)
 })
@@ -227,7 +198,7 @@ it('#1074/#1075 a result is stored once, and the agent answers to it; in a workf
     const { llm, talk, events } = await trap([callsTool({ name: 'pick' }), says('Red.')], { rootOf })
     const first = await talk.say('Go', { tools })
     expect(textIn(await talk.answer({ [callId(first, 'pick')]: 'red' }, { tools }))).toBe('Red.')
-    expect(partsOf(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
+    expect(eventParts(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
     expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: pick({})', 'user: pick -> {"result":"red"}'])
   }
 })

@@ -1,121 +1,165 @@
-import type { BaseSessionService, Session } from '@google/adk'
-import type { ThreadOwner } from '../../agents/index.js'
+import { InMemorySessionService, type BaseSessionService, type Runner, type Session } from '@google/adk'
+import type { RunContext, ThreadOwner } from '../../agents/index.js'
+import { stableHash } from '../../core/hash.js'
 import type { SessionKey } from '../adk-types.js'
-import { threadIdKey } from './session-keys.js'
+import { resolveOption, type AdkOptions } from '../options.js'
+import { safeSessions } from './safe-sessions.js'
+import { threadIdKey } from './session-state.js'
 
-interface SessionFinderOptions {
-  /** Which session belongs to a thread. Default: the one with the id of the thread. */
-  readonly sessionId?: 'generated' | ((thread: ThreadOwner) => string | Promise<string>) | undefined
-  /** How many generated ids are remembered for a service. Default 10,000. */
+interface SessionFinderOptions extends Pick<AdkOptions, 'appName' | 'userId' | 'sessionId'> {
+  /** Number of generated ids to remember for a service. Default 10,000. */
   readonly remembered?: number
 }
 
-export interface SessionRequest {
-  /** Made safe. */
+type SessionRunner = Pick<Runner, 'appName' | 'sessionService'>
+
+/** Finds the sessions of threads. */
+export class SessionFinder {
+  readonly #options: SessionFinderOptions
+  readonly #generatedIds: GeneratedIds
+
+  constructor(options: SessionFinderOptions) {
+    this.#options = options
+    this.#generatedIds = new GeneratedIds(options.remembered ?? 10_000)
+  }
+
+  /** Creates a session only when the service generates the ids and has none for the thread. */
+  async find(thread: ThreadOwner, runner: SessionRunner): Promise<SessionKey> {
+    const request = await this.#request(thread, runner)
+    const isGenerated = this.#options.sessionId === 'generated'
+    const sessionId = isGenerated
+      ? await this.#generatedIds.find(
+          request,
+          async () => (await listed(request)) ?? (await created(request)),
+        )
+      : await this.#ownId(thread)
+    return { appName: request.appName, userId: request.userId, sessionId }
+  }
+
+  /** Like `find`, but creates nothing. Undefined when the service generates the ids and has none for the thread. */
+  async existing(thread: ThreadOwner, runner: SessionRunner): Promise<SessionKey | undefined> {
+    if (this.#options.sessionId !== 'generated') return this.find(thread, runner)
+    const request = await this.#request(thread, runner)
+    const sessionId = await this.#generatedIds.find(request, () => listed(request))
+    if (sessionId === undefined) return undefined
+    return { appName: request.appName, userId: request.userId, sessionId }
+  }
+
+  /** To be called when the session of a thread was deleted. */
+  async forget(thread: ThreadOwner, runner: SessionRunner): Promise<void> {
+    this.#generatedIds.delete(await this.#request(thread, runner))
+  }
+
+  async #request(thread: ThreadOwner, runner: SessionRunner): Promise<SessionRequest> {
+    const { appName, userId } = this.#options
+    return {
+      service: safeSessions(runner.sessionService),
+      appName: (await resolveOption(appName, thread)) ?? runner.appName,
+      userId: (await resolveOption(userId, thread)) ?? thread.user,
+      threadId: thread.threadId,
+    }
+  }
+
+  async #ownId(thread: ThreadOwner): Promise<string> {
+    return (await resolveOption(this.#options.sessionId, thread)) ?? thread.threadId
+  }
+}
+
+interface SessionRequest {
   readonly service: BaseSessionService
   readonly appName: string
   readonly userId: string
-  readonly thread: ThreadOwner
+  readonly threadId: string
 }
 
-/** Finds the session of a thread. */
-interface SessionFinder {
-  /** Makes a session when the service makes the ids and has none for the thread. Else nothing is made. */
-  (request: SessionRequest): Promise<SessionKey>
-  /** Makes nothing. Undefined when the service makes the ids and has none for the thread. */
-  readonly existing: (request: SessionRequest) => Promise<SessionKey | undefined>
-  /** To be called when the session of a thread was deleted. */
-  readonly forget: (request: SessionRequest) => void
-}
+type IdsByThread = Map<string, Promise<string | undefined>>
 
-export function createSessionFinder({
-  sessionId,
-  remembered = 10_000,
-}: SessionFinderOptions = {}): SessionFinder {
-  if (sessionId === 'generated') return createGeneratedFinder(remembered)
-  const find = async ({ appName, userId, thread }: SessionRequest): Promise<SessionKey> => {
-    const id = sessionId ? await sessionId(thread) : thread.threadId
-    return { appName, userId, sessionId: id }
-  }
-  return Object.assign(find, { existing: find, forget: () => undefined })
-}
+/** The latest ids that services have generated. */
+class GeneratedIds {
+  readonly #services = new WeakMap<BaseSessionService, IdsByThread>()
+  readonly #remembered: number
 
-type Ids = Map<string, Promise<string | undefined>>
-
-function createGeneratedFinder(remembered: number): SessionFinder {
-  const services = new WeakMap<BaseSessionService, Ids>()
-  const idsOf = ({ service }: SessionRequest): Ids => {
-    const ids = services.get(service) ?? new Map<string, Promise<string | undefined>>()
-    services.set(service, ids)
-    return ids
+  constructor(remembered: number) {
+    this.#remembered = remembered
   }
 
-  /** Who asks while somebody looks waits for what they find. Nothing found, or a failure, is not remembered. */
-  const lookUp = <T extends string | undefined>(
-    request: SessionRequest,
-    look: () => Promise<T>,
-  ): Promise<string | T> => {
-    const ids = idsOf(request)
-    const name = nameOf(request)
+  /** A caller waits for a look-up that is under way. A failure, or a look-up without a result, is not remembered. */
+  find<T extends string | undefined>(request: SessionRequest, lookUp: () => Promise<T>): Promise<string | T> {
+    const ids = this.#idsOf(request)
+    const name = threadName(request)
     const known = ids.get(name)
     ids.delete(name)
-    const found: Promise<string | T> = Promise.resolve(known).then<string | T>((id) => id ?? look())
+    const found: Promise<string | T> = Promise.resolve(known).then<string | T>((id) => id ?? lookUp())
     const entry = found.catch(() => undefined)
     ids.set(name, entry)
     void entry.then((id) => {
       if (id === undefined && ids.get(name) === entry) ids.delete(name)
     })
     for (const [oldest] of ids) {
-      if (ids.size <= remembered) break
+      if (ids.size <= this.#remembered) break
       ids.delete(oldest)
     }
     return found
   }
 
-  const existing = async (request: SessionRequest): Promise<SessionKey | undefined> => {
-    const id = await lookUp(request, () => listed(request))
-    return id === undefined ? undefined : keyOf(request, id)
+  delete(request: SessionRequest): void {
+    this.#idsOf(request).delete(threadName(request))
   }
-  const find = async (request: SessionRequest): Promise<SessionKey> => {
-    const id = await lookUp(request, async () => (await listed(request)) ?? (await made(request)))
-    return keyOf(request, id)
+
+  #idsOf({ service }: SessionRequest): IdsByThread {
+    const ids = this.#services.get(service) ?? new Map<string, Promise<string | undefined>>()
+    this.#services.set(service, ids)
+    return ids
   }
-  const forget = (request: SessionRequest): void => {
-    idsOf(request).delete(nameOf(request))
-  }
-  return Object.assign(find, { existing, forget })
 }
 
-function nameOf({ appName, userId, thread }: SessionRequest): string {
-  return JSON.stringify([appName, userId, thread.threadId])
+function threadName({ appName, userId, threadId }: SessionRequest): string {
+  return JSON.stringify([appName, userId, threadId])
 }
 
-function keyOf({ appName, userId }: SessionRequest, sessionId: string): SessionKey {
-  return { appName, userId, sessionId }
-}
-
-async function made({ service, appName, userId, thread }: SessionRequest): Promise<string> {
-  const { id } = await service.createSession({ appName, userId, state: { [threadIdKey]: thread.threadId } })
+async function created({ service, appName, userId, threadId }: SessionRequest): Promise<string> {
+  const { id } = await service.createSession({ appName, userId, state: { [threadIdKey]: threadId } })
   return id
 }
 
-/** The session that says it belongs to the thread. Of several, always the same. */
-async function listed(request: SessionRequest): Promise<string | undefined> {
-  const { service, appName, userId, thread } = request
+/** The session whose state names the thread. Of several, always the same. */
+async function listed({ service, appName, userId, threadId }: SessionRequest): Promise<string | undefined> {
   const { sessions } = await service.listSessions({ appName, userId })
   const own = sessions.filter((session) => session.userId === userId)
-  const isOurs = ({ state }: Pick<Session, 'state'>): boolean => state[threadIdKey] === thread.threadId
+  const isOurs = ({ state }: Pick<Session, 'state'>): boolean => state[threadIdKey] === threadId
   const listsStates = own.some(({ state }) => Object.keys(state).length > 0)
-  if (listsStates) return first(own.filter(isOurs))
-  // Kept in memory, sessions are listed without their states.
+  if (listsStates) return firstId(own.filter(isOurs))
+  // The in-memory service lists sessions without their states.
   const loaded = await Promise.all(
     own.map(({ id }) =>
       service.getSession({ appName, userId, sessionId: id, config: { numRecentEvents: 1 } }),
     ),
   )
-  return first(loaded.flatMap((session) => (session && isOurs(session) ? [session] : [])))
+  return firstId(loaded.flatMap((session) => (session && isOurs(session) ? [session] : [])))
 }
 
-function first(sessions: readonly Session[]): string | undefined {
+function firstId(sessions: readonly Session[]): string | undefined {
   return sessions.map(({ id }) => id).sort()[0]
+}
+
+/** The session of a run, and the service that keeps it. */
+export interface SessionLocation {
+  readonly service: BaseSessionService
+  readonly key: SessionKey
+}
+
+const subagentServices = new WeakMap<object, BaseSessionService>()
+
+/**
+ * The session of an agent that runs below another one. Its conversation is not the thread's, so the session lasts as long
+ * as the run: the agent above passes on all it has to know, and keeps its frame.
+ */
+export function subagentSession(
+  ctx: RunContext,
+  { appName, userId }: Omit<SessionKey, 'sessionId'>,
+): SessionLocation {
+  // All agents of a run share this one object.
+  const service = subagentServices.get(ctx.values) ?? new InMemorySessionService()
+  subagentServices.set(ctx.values, service)
+  return { service, key: { appName, userId, sessionId: `${ctx.threadId}.${stableHash(ctx.span.address)}` } }
 }

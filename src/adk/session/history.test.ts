@@ -1,12 +1,14 @@
-import type { Event } from '@google/adk'
+import { createEvent, type Event } from '@google/adk'
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../adk-types.js'
-import type { Mark } from '../mark.js'
-import { messagesOf, stateOf } from './history.js'
+import type { EventMark } from './event-mark.js'
+import { sessionMessages } from './history.js'
 import { newEvent } from './import-messages.js'
+import { findUnanswered } from './session-memory.js'
+import { sharedSessionState } from './session-state.js'
 
 /** An event of another writer, or of ours when it has a mark. */
-function event(id: string, author: string, parts: readonly Part[], mark?: Mark): Event {
+function event(id: string, author: string, parts: readonly Part[], mark?: EventMark): Event {
   const content = { role: 'any', parts: [...parts] }
   const made = newEvent({ newId: () => id }, { invocationId: `i-${id}`, author, content, mark: mark ?? {} })
   return mark ? made : { ...made, customMetadata: {} }
@@ -36,8 +38,8 @@ describe('the messages of a session of another writer', () => {
       { id: 'e3-c1', role: 'tool', toolCallId: 'c1', content: '{"found":[1]}' },
       { id: 'e4', role: 'assistant', name: 'helper', content: 'Done' },
     ]
-    expect(messagesOf(events, root)).toEqual(messages)
-    expect(messagesOf(structuredClone(events), root)).toEqual(messages)
+    expect(sessionMessages(events, root)).toEqual(messages)
+    expect(sessionMessages(structuredClone(events), root)).toEqual(messages)
   })
 
   it('keep attachments', () => {
@@ -47,7 +49,7 @@ describe('the messages of a session of another writer', () => {
       { fileData: { fileUri: 'gs://b/c.pdf', mimeType: 'application/pdf' } },
       { fileData: { fileUri: 'https://d/e' } },
     ]
-    expect(messagesOf([event('e', 'user', parts)])).toEqual([
+    expect(sessionMessages([event('e', 'user', parts)])).toEqual([
       {
         id: 'e',
         role: 'user',
@@ -75,7 +77,7 @@ describe('the messages of a session of another writer', () => {
     const parts = responses.map((response, n) => ({
       functionResponse: { id: `c${n}`, name: 'pick', response },
     }))
-    expect(messagesOf([event('e', 'user', [...parts, { text: 'There' }])])).toEqual([
+    expect(sessionMessages([event('e', 'user', [...parts, { text: 'There' }])])).toEqual([
       { id: 'e', role: 'user', content: 'There' },
       { id: 'e-c0', role: 'tool', toolCallId: 'c0', content: 'red' },
       { id: 'e-c1', role: 'tool', toolCallId: 'c1', content: 'none left', error: 'none left' },
@@ -97,11 +99,11 @@ describe('the messages of a session of another writer', () => {
       { ...event('e5', 'system', [{ text: 'All of it' }]), isCompacted: true },
       event('e6', 'root', [{ text: '' }]),
     ]
-    expect(messagesOf(events)).toEqual([])
+    expect(sessionMessages(events)).toEqual([])
   })
 
   it('have the names of tools that clients know', () => {
-    const [message] = messagesOf([event('e', 'root', [call('c', 'app_look')])], {
+    const [message] = sessionMessages([event('e', 'root', [call('c', 'app_look')])], {
       toWireName: (name) => name.slice(4),
     })
     expect(message).toMatchObject({ id: 'c', toolCalls: [{ function: { name: 'look' } }] })
@@ -131,7 +133,7 @@ describe('the messages of a session of ours', () => {
       }),
       event('e3', 'root', [call('c2'), call('c3')], { runId: 'r' }),
     ]
-    expect(messagesOf(events, root)).toMatchObject([
+    expect(sessionMessages(events, root)).toMatchObject([
       { id: 'u1', content: 'a' },
       { id: 'u2', content: [{ type: 'text', text: 'b' }, { type: 'audio' }] },
       { id: 't1', role: 'reasoning' },
@@ -147,7 +149,7 @@ describe('the messages of a session of ours', () => {
       event('e2', 'user', [{ text: 'Old' }], { messageIds: ['u1'] }),
       event('e3', 'user', [], { cut: ['e2'] }),
     ]
-    expect(messagesOf(events)).toEqual([])
+    expect(sessionMessages(events)).toEqual([])
   })
 })
 
@@ -161,5 +163,50 @@ it('shows the state of the conversation alone', () => {
     'temp:a': 1,
     millrace_thread_id: 't',
   }
-  expect(stateOf({ state })).toEqual({ a: 1 })
+  expect(sharedSessionState({ state })).toEqual({ a: 1 })
+})
+
+describe('interrupts and calls without an answer', () => {
+  const says = (text: string): Event =>
+    createEvent({ author: 'user', invocationId: text, content: { role: 'user', parts: [{ text }] } })
+  const waits = (...parts: Part[]): Event =>
+    createEvent({
+      author: 'helper',
+      invocationId: 'i',
+      content: { role: 'model', parts },
+      longRunningToolIds: parts.flatMap(({ functionCall }) => functionCall?.id ?? []),
+    })
+  const answers = (...ids: string[]): Event =>
+    createEvent({
+      author: 'user',
+      invocationId: 'j',
+      content: {
+        role: 'user',
+        parts: ids.map((id) => ({ functionResponse: { id, name: 'x', response: {} } })),
+      },
+    })
+  const pick = { functionCall: { id: 'c1', name: 'pick', args: {} } }
+  const confirm = {
+    functionCall: {
+      id: 'q1',
+      name: 'adk_request_confirmation',
+      args: { originalFunctionCall: { id: 'c2', name: 'remove', args: {} }, toolConfirmation: {} },
+    },
+  }
+
+  const open = (events: readonly Event[]) => {
+    const { interrupts, callIds } = findUnanswered(events)
+    return [interrupts.map(({ functionCallId }) => functionCallId), callIds]
+  }
+
+  it('a session waits for answers and for results that nobody has given', () => {
+    const asked = [says('Go'), waits(pick), waits(confirm)]
+    expect(open(asked)).toEqual([['q1'], ['c1']])
+    expect(open([...asked, answers('c1')])).toEqual([['q1'], []])
+    expect(open([...asked, answers('c1', 'q1')])).toEqual([[], []])
+  })
+
+  it('a session waits for nothing when the user has gone on', () => {
+    expect(open([says('Go'), waits(pick), waits(confirm), says('Never mind')])).toEqual([[], []])
+  })
 })

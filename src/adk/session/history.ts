@@ -1,72 +1,73 @@
 import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } from '@ag-ui/core'
-import type { Event, Session } from '@google/adk'
+import type { Event } from '@google/adk'
 import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
-import { markOf } from '../mark.js'
-import { factsOf, isMarked, isQuestion, isSaid, isSent, isSummary, partsOf } from './event-facts.js'
-import { isShared } from './session-keys.js'
-import { liveEvents, nodeInputs } from './turns.js'
+import { isRequestCall } from '../interrupts/request-calls.js'
+import { eventMark } from './event-mark.js'
+import {
+  conversationEvents,
+  eventFacts,
+  eventParts,
+  isCompaction,
+  isMarked,
+  isUserContent,
+  isVisibleText,
+  nodeInputs,
+} from './session-events.js'
 
 interface HistoryOptions {
   /** The agent whose messages carry no name. */
   readonly rootAuthor?: string
-  /** What clients call a tool. Default: the name that models use. */
+  /** The client's name of a tool. Default: the name that models use. */
   readonly toWireName?: (modelToolName: string) => string
 }
 
 /**
- * The conversation of a session. Ids are those that clients know from the stream, or made of the ids of events: the
- * same at every reading.
+ * The messages of a session. Their ids are those that clients know from the stream, or made of event ids: the same at
+ * every reading.
  */
-export function messagesOf(events: readonly Event[], options: HistoryOptions = {}): Message[] {
-  const live = liveEvents(events)
+export function sessionMessages(events: readonly Event[], options: HistoryOptions = {}): Message[] {
+  const live = conversationEvents(events)
   const inputs = nodeInputs(live)
   const messages = live.flatMap((event): Message[] => {
-    if (inputs.has(event) || isSummary(event)) return []
-    const said = event.author === 'user' ? userMessages(event) : agentMessages(event, options)
-    return [...said, ...resultMessages(event)]
+    if (inputs.has(event) || isCompaction(event)) return []
+    const own = event.author === 'user' ? userMessages(event) : agentMessages(event, options)
+    return [...own, ...resultMessages(event)]
   })
-  return joined(messages)
+  return withMergedCalls(messages)
 }
 
-/** A text and the calls behind it may come in events of their own and be one message. */
-function joined(messages: readonly Message[]): Message[] {
-  const all: Message[] = []
+/** A text and the calls after it may come in separate events and be one message. */
+function withMergedCalls(messages: readonly Message[]): Message[] {
+  const merged: Message[] = []
   for (const message of messages) {
-    const last = all.at(-1)
-    const isOne = last?.role === 'assistant' && message.role === 'assistant' && last.id === message.id
-    if (!isOne) all.push(message)
+    const last = merged.at(-1)
+    const isSame = last?.role === 'assistant' && message.role === 'assistant' && last.id === message.id
+    if (!isSame) merged.push(message)
     else last.toolCalls = [...(last.toolCalls ?? []), ...(message.toolCalls ?? [])]
   }
-  return all
-}
-
-/** The state of a session as clients see it: what belongs to the conversation alone. */
-export function stateOf({ state }: Pick<Session, 'state'>): Record<string, unknown> {
-  const isSeen = ([key, value]: [string, unknown]): boolean =>
-    isShared(key) && value !== undefined && value !== null
-  return Object.fromEntries(Object.entries(state).filter(isSeen))
+  return merged
 }
 
 function userMessages(event: Event): UserMessage[] {
-  const { userIds } = factsOf(event)
-  const sent = partsOf(event).filter(isSent)
-  const { partCounts = [] } = markOf(event)
+  const { userIds } = eventFacts(event)
+  const sent = eventParts(event).filter(isUserContent)
+  const { partCounts = [] } = eventMark(event)
   let at = 0
   return userIds.flatMap((id, index): UserMessage[] => {
     const isLast = index === userIds.length - 1
     const end = at + (partCounts[index] ?? (isLast ? sent.length : 1))
     const parts = sent.slice(at, end)
     at = end
-    return parts.length === 0 ? [] : [{ id, role: 'user', content: contentOf(parts) }]
+    return parts.length === 0 ? [] : [{ id, role: 'user', content: toUserContent(parts) }]
   })
 }
 
-function contentOf(parts: readonly Part[]): UserMessage['content'] {
+function toUserContent(parts: readonly Part[]): UserMessage['content'] {
   const [first] = parts
-  return parts.length === 1 && first && isSaid(first) ? first.text : parts.map(contentPart)
+  return parts.length === 1 && first && isVisibleText(first) ? first.text : parts.map(toContentPart)
 }
 
-function contentPart({ text = '', inlineData, fileData }: Part): ContentPart {
+function toContentPart({ text = '', inlineData, fileData }: Part): ContentPart {
   const blob = inlineData ?? fileData
   if (!blob) return { type: 'text', text }
   const { mimeType, displayName } = blob
@@ -82,63 +83,59 @@ function contentPart({ text = '', inlineData, fileData }: Part): ContentPart {
         value: fileData?.fileUri ?? '',
         ...(mimeType === undefined ? {} : { mimeType }),
       }
-  return { type: kindOf(mimeType), source, ...metadata }
+  return { type: mediaTypeOf(mimeType), source, ...metadata }
 }
 
-function kindOf(mimeType = ''): 'image' | 'audio' | 'video' | 'document' {
+function mediaTypeOf(mimeType = ''): 'image' | 'audio' | 'video' | 'document' {
   const [family] = mimeType.toLowerCase().split('/')
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document'
 }
 
-/** The thoughts of an event, then what it says and the calls it makes, in order. */
+/** The thoughts of an event, then its texts and calls in order. */
 function agentMessages(event: Event, options: HistoryOptions): Message[] {
-  const { textIds } = factsOf(event)
-  const holderId = textIds[0] ?? markOf(event).callsIn
+  const { textIds } = eventFacts(event)
+  const callsIn = textIds[0] ?? eventMark(event).callsIn
   const { author } = event
   const name = author === undefined || author === '' || author === options.rootAuthor ? {} : { name: author }
-  const spoken: AssistantMessage[] = []
+  const messages: AssistantMessage[] = []
   let segment = -1
-  let isTextOpen = false
-  for (const part of partsOf(event)) {
-    if (part.functionCall && !isQuestion(part.functionCall)) {
-      isTextOpen = false
-      const call = toolCall(part.functionCall, part, options)
-      const holder = spoken.at(-1)
-      if (holder) holder.toolCalls = [...(holder.toolCalls ?? []), call]
-      else spoken.push({ id: holderId ?? call.id, role: 'assistant', ...name, toolCalls: [call] })
+  let isAfterText = false
+  for (const part of eventParts(event)) {
+    if (part.functionCall && !isRequestCall(part.functionCall)) {
+      isAfterText = false
+      const call = toToolCall(part.functionCall, part, options)
+      const last = messages.at(-1)
+      if (last) last.toolCalls = [...(last.toolCalls ?? []), call]
+      else messages.push({ id: callsIn ?? call.id, role: 'assistant', ...name, toolCalls: [call] })
     }
-    if (!isSaid(part)) continue
-    if (!isTextOpen) segment += 1
-    isTextOpen = true
+    if (!isVisibleText(part)) continue
+    if (!isAfterText) segment += 1
+    isAfterText = true
     // Text without an id was never shown.
     const id = textIds[Math.min(segment, textIds.length - 1)]
-    const open = spoken.at(-1)
-    if (open && open.id === id) open.content = (open.content ?? '') + part.text
-    else if (id !== undefined) spoken.push({ id, role: 'assistant', ...name, content: part.text })
-    const message = spoken.at(-1)
+    const before = messages.at(-1)
+    if (before && before.id === id) before.content = (before.content ?? '') + part.text
+    else if (id !== undefined) messages.push({ id, role: 'assistant', ...name, content: part.text })
+    const message = messages.at(-1)
     if (message && part.thoughtSignature !== undefined) message.encryptedValue = part.thoughtSignature
   }
-  return [...reasoningMessages(event), ...spoken]
+  return [...reasoningMessages(event), ...messages]
 }
 
-function toolCall(
+function toToolCall(
   { id = '', name = '', args = {} }: FunctionCall,
   { thoughtSignature }: Part,
   { toWireName = (same) => same }: HistoryOptions,
 ): ToolCall {
-  const secret = thoughtSignature === undefined ? {} : { encryptedValue: thoughtSignature }
-  return {
-    id,
-    type: 'function',
-    function: { name: toWireName(name), arguments: JSON.stringify(args) },
-    ...secret,
-  }
+  const signature = thoughtSignature === undefined ? {} : { encryptedValue: thoughtSignature }
+  const called = { name: toWireName(name), arguments: JSON.stringify(args) }
+  return { id, type: 'function', function: called, ...signature }
 }
 
 function reasoningMessages(event: Event): Message[] {
-  const thoughts = partsOf(event).filter(({ thought, text }) => thought === true && text !== undefined)
+  const thoughts = eventParts(event).filter(({ thought, text }) => thought === true && text !== undefined)
   const content = thoughts.map(({ text }) => text).join('')
-  const { reasoningIds = [] } = markOf(event)
+  const { reasoningIds = [] } = eventMark(event)
   const id = isMarked(event) ? reasoningIds[0] : `${event.id}-reasoning`
   if (content === '' || id === undefined) return []
   const encryptedValue = thoughts.find(({ thoughtSignature }) => thoughtSignature)?.thoughtSignature
@@ -146,18 +143,19 @@ function reasoningMessages(event: Event): Message[] {
 }
 
 function resultMessages(event: Event): Message[] {
-  return factsOf(event).responses.flatMap(({ id: toolCallId, response = {} }): Message[] => {
+  return eventFacts(event).responses.flatMap(({ id: toolCallId, response = {} }): Message[] => {
     if (toolCallId === undefined) return []
-    const id = markOf(event).resultIds?.[toolCallId] ?? resultId(event, toolCallId)
-    return [{ id, role: 'tool', toolCallId, ...resultOf(response) }]
+    const isStreamed = isMarked(event) && event.author !== 'user'
+    const ownId = isStreamed ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
+    const id = eventMark(event).resultIds?.[toolCallId] ?? ownId
+    return [{ id, role: 'tool', toolCallId, ...toResultContent(response) }]
   })
 }
 
-function resultId(event: Event, toolCallId: string): string {
-  return isMarked(event) && event.author !== 'user' ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
-}
-
-function resultOf(response: NonNullable<FunctionResponse['response']>): { content: string; error?: string } {
+function toResultContent(response: NonNullable<FunctionResponse['response']>): {
+  content: string
+  error?: string
+} {
   const [[key, value] = [], ...more] = Object.entries(response)
   if (more.length > 0 || typeof value !== 'string') return { content: JSON.stringify(response) }
   if (key === 'error') return { content: value, error: value }

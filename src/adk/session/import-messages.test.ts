@@ -1,8 +1,8 @@
 import type { AssistantMessage, ContentPart, ToolMessage, UserMessage } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
-import { importMessages, type Import } from './import-messages.js'
-import { responseOf, userParts } from './message-parts.js'
+import { callRunId, iterationsAtCalls, withCallAuthors, withCallOrigin } from './call-origin.js'
+import { importMessages, toResultPart, toUserParts, type Import } from './import-messages.js'
 
 const options = { rootAuthor: 'root', toModelName: (name: string) => name, newId: sequentialIds() }
 const user = (content: UserMessage['content']): UserMessage => ({ id: 'u', role: 'user', content })
@@ -21,7 +21,7 @@ describe('what a user has sent', () => {
       { type: 'document', source: { type: 'url', value: 'https://x/d' } },
       { type: 'audio', source: { type: 'file', value: 'files/1', provider: 'google' } },
     ]
-    expect(userParts(user(content))).toEqual({
+    expect(toUserParts(user(content))).toEqual({
       parts: [
         { text: 'Look' },
         { inlineData: { data: 'AAAA', mimeType: 'image/png', displayName: 'a.png' } },
@@ -29,7 +29,7 @@ describe('what a user has sent', () => {
         { fileData: { fileUri: 'https://x/d' } },
         { fileData: { fileUri: 'files/1' } },
       ],
-      notes: [],
+      problems: [],
     })
   })
 
@@ -41,9 +41,9 @@ describe('what a user has sent', () => {
     ],
     ['nowhere', { type: 'image', source: { type: 'url', value: '' } }],
   ])('says so where an attachment is %s', (_, part) => {
-    expect(userParts(user([part]))).toEqual({
+    expect(toUserParts(user([part]))).toEqual({
       parts: [{ text: '[An attachment of type image could not be read.]' }],
-      notes: ["message 'u': the image cannot be given to the model"],
+      problems: ["message 'u': the image cannot be given to the model"],
     })
   })
 })
@@ -52,7 +52,9 @@ describe('what a tool has returned', () => {
   const result = (
     content: ToolMessage['content'],
     more: Partial<ToolMessage> = {},
-  ): Record<string, unknown> => responseOf({ id: 'r', role: 'tool', toolCallId: 'c', content, ...more })
+  ): Record<string, unknown> =>
+    toResultPart({ name: 't', message: { id: 'r', role: 'tool', toolCallId: 'c', content, ...more } })
+      .functionResponse?.response ?? {}
 
   it.each([
     ['{"a":1}', { a: 1 }],
@@ -141,4 +143,47 @@ it('gives what follows a user message the invocation of that message', () => {
   const { events } = importMessages([said, answer, said, answer], options)
   const [a, b, c, d] = events.map(({ invocationId }) => invocationId)
   expect([a === b, c === d, a === c]).toEqual([true, true, false])
+})
+
+describe('the origin of a call', () => {
+  const place = { runId: 'r1', author: 'b', iterations: { rounds: 2 } }
+
+  function called(metadata: Record<string, unknown> | undefined): AssistantMessage {
+    const call = { id: 'c1', type: 'function' as const, function: { name: 'pick', arguments: '{}' } }
+    return { id: 'm1', role: 'assistant', toolCalls: [{ ...call, ...(metadata ? { metadata } : {}) }] }
+  }
+
+  describe('the place of a call', () => {
+    it('is noted where the call begins, and nowhere else', () => {
+      const start = { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'pick' } as const
+      expect(withCallOrigin({ ...start, metadata: { own: 1 } }, place)).toEqual({
+        ...start,
+        metadata: { own: 1, adk: place },
+      })
+      const end = { type: 'TOOL_CALL_END', toolCallId: 'c1' } as const
+      expect(withCallOrigin(end, place)).toBe(end)
+    })
+
+    it('names who made the call, and says in which round', () => {
+      const messages = [called({ adk: place })]
+      expect(withCallAuthors(messages)).toMatchObject([{ id: 'm1', name: 'b' }])
+      expect(iterationsAtCalls(messages, new Set(['c1']))).toEqual({ rounds: 2 })
+      expect(iterationsAtCalls(messages, new Set(['c2']))).toEqual({})
+      expect(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(callRunId))).toEqual(['r1'])
+    })
+
+    it.each([undefined, {}, { adk: 'x' }, { adk: { author: 1, runId: 'r1' } }, { adk: { author: 'b' } }])(
+      'is unknown where %j is noted',
+      (metadata) => {
+        const messages = [called(metadata)]
+        expect(withCallAuthors(messages)).toEqual(messages)
+        expect(iterationsAtCalls(messages, new Set(['c1']))).toEqual({})
+      },
+    )
+
+    it('has no rounds that are no numbers', () => {
+      const messages = [called({ adk: { ...place, iterations: { a: '1', b: 1.5, c: 1 } } })]
+      expect(iterationsAtCalls(messages, new Set(['c1']))).toEqual({ c: 1 })
+    })
+  })
 })

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
 import type { Part } from '../adk-types.js'
-import { markOf, type Mark } from '../mark.js'
-import { messagesOf } from './history.js'
+import { eventMark, type EventMark } from './event-mark.js'
+import { sessionMessages } from './history.js'
 import { newEvent, userContent } from './import-messages.js'
 import { planSession, type SessionPlan } from './plan-session.js'
 
@@ -77,7 +77,7 @@ function createWorld() {
       newId,
     })
 
-  function store(author: string, parts: readonly Part[], mark: Mark, fields: Partial<Event> = {}): void {
+  function store(author: string, parts: readonly Part[], mark: EventMark, fields: Partial<Event> = {}): void {
     const content = author === 'user' ? userContent(parts) : { role: 'model', parts: [...parts] }
     const invocationId = `run-${newId('count')}`
     stored.push({
@@ -261,8 +261,8 @@ it('makes the conversation of a session that of the thread, and has nothing to d
         world.deliver(plan)
         const late = world
           .stored()
-          .flatMap((event) => (isCut(world.stored(), event) ? [] : (markOf(event).lateCallIds ?? [])))
-        expect(conversation(messagesOf(world.stored()), late)).toEqual(conversation(world.thread()))
+          .flatMap((event) => (isCut(world.stored(), event) ? [] : (eventMark(event).lateCallIds ?? [])))
+        expect(conversation(sessionMessages(world.stored()), late)).toEqual(conversation(world.thread()))
         const delivered = world.plan()
         expect({ cut: delivered.cut, add: delivered.add }).toEqual({ cut: [], add: [] })
         expect(delivered.news.content === undefined || delivered.news.isDelivered).toBe(true)
@@ -276,5 +276,5 @@ it('makes the conversation of a session that of the thread, and has nothing to d
 })
 
 function isCut(stored: readonly Event[], { id }: Event): boolean {
-  return stored.some((event) => markOf(event).cut?.includes(id))
+  return stored.some((event) => eventMark(event).cut?.includes(id))
 }

@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { countingReads } from '../../../test/support/count-reads.js'
 import { sequentialIds } from '../../core/ids.js'
 import type { Part } from '../adk-types.js'
-import { markOf, type Mark } from '../mark.js'
+import { eventMark, type EventMark } from './event-mark.js'
 import { newEvent } from './import-messages.js'
-import { messagesOf } from './history.js'
+import { sessionMessages } from './history.js'
 import { planSession, type PlanInput } from './plan-session.js'
 
 let count = 0
 
 /** An event of a run of ours, or of another writer when it has no mark. */
-function event(author: string, parts: readonly Part[], mark?: Mark, fields: Partial<Event> = {}): Event {
+function event(author: string, parts: readonly Part[], mark?: EventMark, fields: Partial<Event> = {}): Event {
   const content = { role: author === 'user' ? 'user' : 'model', parts: [...parts] }
   const made = newEvent(
     { newId: () => `e${++count}` },
@@ -68,7 +68,7 @@ function plan(events: readonly Event[], messages: readonly Message[], more: Part
 }
 
 const added = ({ add }: { readonly add: readonly Event[] }): unknown =>
-  messagesOf(add, { rootAuthor: 'root' })
+  sessionMessages(add, { rootAuthor: 'root' })
 const nothing = { content: undefined, messageIds: [], isDelivered: false }
 
 describe('news', () => {
@@ -131,7 +131,7 @@ describe('news', () => {
     expect(plan([...session, delivered, said('a3')], [...thread, assistant('a3')]).news).toMatchObject(
       nothing,
     )
-    expect(messagesOf([delivered])).toEqual([])
+    expect(sessionMessages([delivered])).toEqual([])
   })
 
   it('is not the result of a call that nobody made, or that only clients know of', () => {
@@ -234,7 +234,7 @@ describe('a thread that was changed', () => {
     const note = event('user', [], { cut: events.map(({ id }) => id) })
     const made = plan([...events, note, heard('u2'), said('a2')], [user('u2'), assistant('a2'), user('u3')])
     expect(made).toMatchObject({ cut: [], add: [], news: { messageIds: ['u3'] } })
-    expect(made.keep.map((kept) => markOf(kept).messageIds)).toEqual([['u2'], ['a2']])
+    expect(made.keep.map((kept) => eventMark(kept).messageIds)).toEqual([['u2'], ['a2']])
   })
 
   it('does not cut for calls that clients may not have been shown', () => {
@@ -346,12 +346,12 @@ describe('a session made elsewhere', () => {
   })
 
   it('is not brought in again when the thread was read from it', () => {
-    const made = plan(foreign, [...messagesOf(foreign), user('u1')])
+    const made = plan(foreign, [...sessionMessages(foreign), user('u1')])
     expect(made).toMatchObject({ keep: foreign, cut: [], add: [], news: { messageIds: ['u1'] } })
   })
 
   it('is cut when a client goes on from an earlier place of it', () => {
-    const made = plan(foreign, [...messagesOf(foreign).slice(0, 2), user('u1')])
+    const made = plan(foreign, [...sessionMessages(foreign).slice(0, 2), user('u1')])
     expect(made).toMatchObject({ keep: foreign.slice(0, 2), add: [], news: { messageIds: ['u1'] } })
     expect(made.cut).toHaveLength(2)
   })

@@ -1,189 +1,268 @@
-import type { Message } from '@ag-ui/core'
+import type { Message, UserMessage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import { randomIds, type IdSource } from '../../core/ids.js'
+import { isEqual } from '../../core/is-equal.js'
 import type { Content, Part } from '../adk-types.js'
-import { markOf, type Mark } from '../mark.js'
-import { factsOf, partsOf } from './event-facts.js'
+import { indexSession, indexThread, type SessionIndex, type ThreadIndex } from './conversation-index.js'
+import { eventMark, type EventMark } from './event-mark.js'
+import { findMissing, type Missing } from './find-missing.js'
 import {
   importMessages,
   newEvent,
-  responsePart,
-  resultIds,
+  resultMessageIds,
+  resultText,
+  toResultPart,
+  toUserParts,
   userContent,
   type ImportOptions,
 } from './import-messages.js'
-import { isOfRun, keepTurns } from './keep-turns.js'
-import { textOf, userParts } from './message-parts.js'
-import { findMissing, type Missing } from './missing.js'
-import { indexSession, type SessionIndex } from './session-index.js'
-import { indexThread, type ThreadIndex } from './thread-index.js'
-import { liveEvents, progressOf, turnsOf, type Turn } from './turns.js'
+import {
+  conversationEvents,
+  eventFacts,
+  eventParts,
+  exchangeStatus,
+  isAlwaysShown,
+  isMarked,
+  isUserContent,
+  nodeInputs,
+  splitExchanges,
+  type EventFacts,
+  type Exchange,
+} from './session-events.js'
 
 export interface PlanInput {
-  /** As stored. */
+  /** The stored events. */
   readonly events: readonly Event[]
   /** The thread. */
   readonly messages: readonly Message[]
-  /** Parts that answer ADK's questions, when the run was resumed. */
+  /** Parts that answer ADK's requests, when the run is resumed. */
   readonly answers: readonly Part[]
-  /** Events of the turn that stopped, as saved with the thread. Restored when the session does not have its calls. */
+  /** Events of the interrupted run, from its frame. Restored when the session does not have their calls. */
   readonly saved: readonly Event[]
-  /** Who said what carries no name: the root agent. */
+  /** The author of messages without a name: the root agent. */
   readonly rootAuthor: string
   readonly toModelName: (wireToolName: string) => string
-  /** The run at work, if this is not its first attempt: what it has stored before is gone on with. */
+  /** The current run. A later attempt goes on from what an earlier one has stored. */
   readonly runId?: string
   readonly newId?: IdSource
 }
 
-/** How a session becomes the conversation of a thread, and what is new for the agent. */
+/** The steps that make a session the conversation of a thread, and the news for the agent. */
 export interface SessionPlan {
-  /** Stored events that are part of the conversation. */
+  /** Stored events that stay in the conversation. */
   readonly keep: readonly Event[]
-  /** Ids of stored events that are out of it from now on. Those of earlier cuts are not among them. */
+  /** Ids of stored events that leave the conversation now. Earlier cuts are not among them. */
   readonly cut: readonly string[]
-  /** Events to store behind those kept. */
+  /** Events to store after the kept ones. */
   readonly add: readonly Event[]
   readonly news: News
-  /** Agents whose calls the news answers: the run goes on there. */
+  /** Agents whose calls the news answers: the run resumes there. */
   readonly authors: readonly string[]
-  /** What of the messages cannot be given to a model. */
-  readonly notes: readonly string[]
+  /** Problems with messages that cannot be given to a model. */
+  readonly problems: readonly string[]
 }
 
+/** What is new for the agent. */
 interface News {
   /** Undefined: nothing for the agent to do. */
   readonly content: Content | undefined
   readonly messageIds: readonly string[]
-  /** Whether the session has it already: an attempt before has failed. The agent goes on from there. */
+  /** Whether the session has it, from an attempt that failed. The agent goes on from there. */
   readonly isDelivered: boolean
-  /** What to note on the event that brings it. */
-  readonly mark: Mark
+  /** For the event that brings it. */
+  readonly mark: EventMark
 }
 
-/** Compares what is stored with the thread, which is right. Changes nothing. Takes time linear in both. */
+/** Compares the stored events with the thread, which is right. Changes nothing. Takes time linear in both. */
 export function planSession(input: PlanInput): SessionPlan {
   const { saved, newId = randomIds, runId } = input
   const options = { ...input, newId }
   const thread = indexThread(input.messages)
-  const turns = turnsOf(liveEvents(input.events))
-  const kept = keepTurns(turns, { thread, saved, runId })
+  const exchanges = splitExchanges(conversationEvents(input.events))
+  const kept = keepExchanges(exchanges, { thread, saved, runId })
   const keep = kept.flat()
   const restored = restoredEvents(keep, options)
-  const session = indexSession(turnsOf([...keep, ...restored]))
-  const missing = findMissing({ ...options, thread, session, end: placesOf(keep, thread, -1).max })
-  const restoredAt = placesOf(restored, thread, Infinity).min
+  const session = indexSession(splitExchanges([...keep, ...restored]))
+  const missing = findMissing({ ...options, thread, session, end: lastPosition(keep, thread) })
+  const restoredAt = firstPosition(restored, thread)
   const before = missing.imports.filter(({ position }) => position < restoredAt).map(({ item }) => item)
   const after = missing.imports.filter(({ position }) => position >= restoredAt).map(({ item }) => item)
   const imports = [importMessages(before, options), importMessages(after, options)] as const
-  const told = tell(missing)
+  const unseen = toUnseen(missing)
   const answers = input.answers.filter((part) => isUnanswered(part, session))
-  const beside = answers.length > 0 && told.parts.length > 0 ? [toldEvent(told, options)] : []
+  const beside = answers.length > 0 && unseen.parts.length > 0 ? [besideEvent(unseen, options)] : []
   const add = [...imports[0].events, ...restored, ...imports[1].events, ...beside]
   const news =
-    newsOf(answers.length > 0 ? { parts: answers, mark: {} } : told) ??
+    toNews(answers.length > 0 ? { parts: answers, mark: {} } : unseen) ??
     (add.length === 0 ? deliveredNews(kept.at(-1), { thread, runId }) : undefined)
-  const responding = [...(news?.content?.parts ?? []), ...beside.flatMap(partsOf)]
+  const responding = [...(news?.content?.parts ?? []), ...beside.flatMap(eventParts)]
   return {
     keep,
-    cut: turns.slice(kept.length).flatMap((turn) => turn.map(({ id }) => id)),
+    cut: exchanges.slice(kept.length).flatMap((exchange) => exchange.map(({ id }) => id)),
     add,
     news: news ?? { content: undefined, messageIds: [], isDelivered: false, mark: {} },
-    authors: authorsOf(responding, [...keep, ...add]),
-    notes: [...imports.flatMap(({ notes }) => notes), ...told.notes],
+    authors: callingAuthors(responding, [...keep, ...add]),
+    problems: [...imports.flatMap(({ problems }) => problems), ...unseen.problems],
   }
 }
 
-/** Where in the thread events stand. */
-function placesOf(events: readonly Event[], { positionOf }: ThreadIndex, none: number) {
-  let min = Infinity
-  let max = none
-  for (const event of events) {
-    const { userIds, textIds, calls } = factsOf(event)
-    for (const id of [...userIds, ...textIds, ...calls.flatMap(({ id: callId }) => callId ?? [])]) {
-      const position = positionOf(id)
-      if (position === undefined) continue
-      min = Math.min(min, position)
-      max = Math.max(max, position)
-    }
-  }
-  return { min, max }
+interface KeepOptions {
+  readonly thread: ThreadIndex
+  /** Events that will be restored: their messages are not missing. */
+  readonly saved: readonly Event[]
+  /** The current run. Its earlier events belong to it, whether the thread has them or not. */
+  readonly runId: string | undefined
 }
 
-/** What the session has lost of the turn that stopped. New ids: events with the old ones may be cut off. */
+/**
+ * The exchanges that stay in the conversation: all before the first one with a message that the thread does not have, or
+ * after a user message that the session does not have.
+ */
+function keepExchanges(exchanges: readonly Exchange[], options: KeepOptions): readonly Exchange[] {
+  const { thread } = options
+  const inputs = nodeInputs(exchanges.flat())
+  const facts = exchanges.map((exchange) => exchange.filter((event) => !inputs.has(event)).map(eventFacts))
+  const isKnown = (id: string): boolean => thread.positionOf(id) !== undefined
+  // A client that knows any event of other writers has seen them all.
+  const knowsOthers = facts.flat().some((fact) => !fact.isMarked && shownIds(fact).some(isKnown))
+  const gap = firstUnknownUser(facts.flat(), options)
+  const end = exchanges.findIndex((exchange, index) => {
+    const ids = (facts[index] ?? []).filter((fact) => fact.isMarked || knowsOthers).flatMap(shownIds)
+    const positions = ids.flatMap((id) => thread.positionOf(id) ?? [])
+    if (positions.length > 0 && gap < positions.reduce((a, b) => Math.min(a, b))) return true
+    const isLast = index === exchanges.length - 1
+    if (ids.every(isKnown)) return isLast && isOutdated(exchange, options)
+    return !(isLast && isFailedAttempt(exchange, options))
+  })
+  return end === -1 ? exchanges : exchanges.slice(0, end)
+}
+
+/** The ids of an event that clients must know. */
+function shownIds({ userIds, textIds, calls }: EventFacts): string[] {
+  return [...userIds, ...textIds, ...calls.filter(isAlwaysShown).flatMap(({ id }) => id ?? [])]
+}
+
+/** The position of the first user message that the session does not have. */
+function firstUnknownUser(facts: readonly EventFacts[], { thread, saved }: KeepOptions): number {
+  const known = new Set([...facts, ...saved.map(eventFacts)].flatMap(({ userIds }) => userIds))
+  return thread.users.find(({ message }) => !known.has(message.id))?.position ?? Infinity
+}
+
+/** Whether the last exchange is a failed attempt at the end of the thread. Its work is not done again. */
+function isFailedAttempt(exchange: Exchange, options: KeepOptions): boolean {
+  const { thread, runId } = options
+  if (isOfRun(exchange, runId)) return true
+  if (!thread.awaitsAgent || exchangeStatus(exchange) === 'ended') return false
+  const users = usersOf(exchange, thread)
+  return users.at(-1)?.id === thread.users.at(-1)?.message.id && !isOutdated(exchange, options)
+}
+
+/** Whether the last exchange is a failed attempt at a message that was edited since under the same id. */
+function isOutdated(exchange: Exchange, { thread, runId }: KeepOptions): boolean {
+  const [start] = exchange
+  if (!start || isOfRun(exchange, runId) || exchangeStatus(exchange) === 'ended') return false
+  const parts = usersOf(exchange, thread).flatMap((message) => toUserParts(message).parts)
+  return isMarked(start) && !isEqual(parts, eventParts(start).filter(isUserContent).slice(0, parts.length))
+}
+
+/** The user messages that an exchange begins with. */
+function usersOf([start]: Exchange, { users }: ThreadIndex): UserMessage[] {
+  const ids = new Set(start ? eventFacts(start).userIds : [])
+  return ids.size === 0 ? [] : users.flatMap(({ message }) => (ids.has(message.id) ? [message] : []))
+}
+
+function isOfRun(exchange: Exchange, runId: string | undefined): boolean {
+  return runId !== undefined && exchange.some((event) => eventMark(event).runId === runId)
+}
+
+function lastPosition(events: readonly Event[], thread: ThreadIndex): number {
+  return positionsOf(events, thread).reduce((a, b) => Math.max(a, b), -1)
+}
+
+function firstPosition(events: readonly Event[], thread: ThreadIndex): number {
+  return positionsOf(events, thread).reduce((a, b) => Math.min(a, b), Infinity)
+}
+
+/** The positions in the thread of all messages and calls in events. */
+function positionsOf(events: readonly Event[], { positionOf }: ThreadIndex): number[] {
+  return events.flatMap((event) => {
+    const { userIds, textIds, calls } = eventFacts(event)
+    const ids = [...userIds, ...textIds, ...calls.flatMap(({ id }) => id ?? [])]
+    return ids.flatMap((id) => positionOf(id) ?? [])
+  })
+}
+
+/** The events of the interrupted run that the session has lost. With new ids: events with the old ones may be cut. */
 function restoredEvents(keep: readonly Event[], { saved, newId }: PlanInput & { newId: IdSource }): Event[] {
   const callsIn = (events: readonly Event[]): string[] =>
-    events.flatMap(partsOf).flatMap(({ functionCall }) => functionCall?.id ?? [])
+    events.flatMap(eventParts).flatMap(({ functionCall }) => functionCall?.id ?? [])
   const known = new Set(callsIn(keep))
   if (callsIn(saved).every((id) => known.has(id))) return []
   const ids = new Set(keep.map(({ id }) => id))
   return saved.filter(({ id }) => !ids.has(id)).map((event) => ({ ...event, id: newId('event') }))
 }
 
-/** Whether a part answers a question that the session has, for the first time. */
+/** Whether a part is the first answer to a request that the session has. */
 function isUnanswered({ functionResponse }: Part, { callOf, isAnswered }: SessionIndex): boolean {
   const id = functionResponse?.id ?? ''
   return callOf(id) !== undefined && !isAnswered(id)
 }
 
-interface Told {
+/** Parts that the agent has not seen. */
+interface Unseen {
   readonly parts: readonly Part[]
-  readonly mark: Mark
+  readonly mark: EventMark
 }
 
-/** What is new for the agent: results first, so that they follow their calls. */
-function tell({ users, results, late }: Missing): Told & { readonly notes: readonly string[] } {
-  const read = users.map(userParts)
+/** Results come first, so that they follow their calls. */
+function toUnseen({ users, results, late }: Missing): Unseen & { readonly problems: readonly string[] } {
+  const read = users.map(toUserParts)
   const lateParts = late.map(({ name, message }) => ({
-    text: `[The result of an earlier call of ${name} has come in late: ${textOf(message)}]`,
+    text: `[The result of an earlier call of ${name} has come in late: ${resultText(message)}]`,
   }))
   return {
-    parts: [...results.map(responsePart), ...read.flatMap(({ parts }) => parts), ...lateParts],
+    parts: [...results.map(toResultPart), ...read.flatMap(({ parts }) => parts), ...lateParts],
     mark: {
       messageIds: users.map(({ id }) => id),
       partCounts: read.map(({ parts }) => parts.length),
-      ...(results.length > 0 ? { resultIds: resultIds(results) } : {}),
+      ...(results.length > 0 ? { resultIds: resultMessageIds(results) } : {}),
       ...(late.length > 0 ? { lateCallIds: late.map(({ message }) => message.toolCallId) } : {}),
     },
-    notes: read.flatMap(({ notes }) => notes),
+    problems: read.flatMap(({ problems }) => problems),
   }
 }
 
-// ADK hides an event with an answer to a question from models, with all else that is in it.
-function toldEvent({ parts, mark }: Told, options: Pick<ImportOptions, 'newId'>): Event {
+// ADK hides an event with an answer to a request from models, with all its other parts.
+function besideEvent({ parts, mark }: Unseen, options: Pick<ImportOptions, 'newId'>): Event {
   const invocationId = options.newId('import')
-  return newEvent(options, {
-    invocationId,
-    author: 'user',
-    content: userContent(parts),
-    mark: { imported: true, ...mark },
-  })
+  const content = userContent(parts)
+  return newEvent(options, { invocationId, author: 'user', content, mark: { imported: true, ...mark } })
 }
 
-function newsOf({ parts, mark }: Told): News | undefined {
+function toNews({ parts, mark }: Unseen): News | undefined {
   if (parts.length === 0) return undefined
   return { content: userContent(parts), messageIds: mark.messageIds ?? [], isDelivered: false, mark }
 }
 
-/** What an attempt has stored and not come to an end with. */
+/** News that an attempt has stored and not brought to an end. */
 function deliveredNews(
-  turn: Turn | undefined,
+  exchange: Exchange | undefined,
   { thread, runId }: { readonly thread: ThreadIndex; readonly runId: string | undefined },
 ): News | undefined {
-  const [start] = turn ?? []
-  if (!turn || !start?.content || start.author !== 'user') return undefined
-  const progress = progressOf(turn)
-  const isOpen = progress === 'open' || (progress === 'calling' && thread.isTurnOfAgent)
-  if (!isOpen && !isOfRun(turn, runId)) return undefined
-  const mark = markOf(start)
-  return { content: start.content, messageIds: factsOf(start).userIds, isDelivered: true, mark }
+  const [start] = exchange ?? []
+  if (!exchange || !start?.content || start.author !== 'user') return undefined
+  const status = exchangeStatus(exchange)
+  const isOpen = status === 'open' || (status === 'calling' && thread.awaitsAgent)
+  if (!isOpen && !isOfRun(exchange, runId)) return undefined
+  const mark = eventMark(start)
+  return { content: start.content, messageIds: eventFacts(start).userIds, isDelivered: true, mark }
 }
 
-/** Whose calls these parts answer. */
-function authorsOf(parts: readonly Part[], events: readonly Event[]): string[] {
+/** The agents whose calls these parts answer. */
+function callingAuthors(parts: readonly Part[], events: readonly Event[]): string[] {
   const ids = new Set(parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []))
   if (ids.size === 0) return []
-  const isAsker = (event: Event): boolean =>
-    partsOf(event).some(({ functionCall }) => functionCall?.id !== undefined && ids.has(functionCall.id))
-  return [...new Set(events.filter(isAsker).flatMap(({ author }) => author ?? []))]
+  const isCaller = (event: Event): boolean =>
+    eventParts(event).some(({ functionCall }) => functionCall?.id !== undefined && ids.has(functionCall.id))
+  return [...new Set(events.filter(isCaller).flatMap(({ author }) => author ?? []))]
 }

@@ -19,11 +19,13 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../../../test/support/adk/scripted-llm.js'
 import { manualClock } from '../../core/clock.js'
-import { markOf } from '../mark.js'
-import { messagesOf } from './history.js'
-import { planSession, type PlanInput } from './plan-session.js'
-import { openRunSession, type RunSession, type RunSessionOptions } from './run-session.js'
-import { safeSessions } from './safe-service.js'
+import type { Part } from '../adk-types.js'
+import { eventMark } from './event-mark.js'
+import { sessionMessages } from './history.js'
+import { planSession, type PlanInput, type SessionPlan } from './plan-session.js'
+import { prepareRunSession, repeatedInputs, type RunSession, type RunSessionOptions } from './run-session.js'
+import { safeSessions } from './safe-sessions.js'
+import { applySessionDelta, toSessionDelta } from './session-state.js'
 
 setLogLevel(LogLevel.ERROR)
 
@@ -38,7 +40,7 @@ interface Setup {
 
 function open({ service = new InMemorySessionService(), messages, plan, run }: Setup): Promise<RunSession> {
   let count = 0
-  return openRunSession({
+  return prepareRunSession({
     service: safeSessions(service),
     key,
     plan: ({ events }) =>
@@ -114,12 +116,12 @@ describe('the session of a run', () => {
     const { events, state } = await stored(service)
     expect(llm.calls[1]?.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
     expect(events.map(({ author }) => author)).toEqual(['user', 'root', 'root', 'root'])
-    expect(events.map((event) => markOf(event).runId)).toEqual(['run', 'run', 'run', 'run'])
-    expect(markOf(events[0] ?? {}).messageIds).toEqual(['u1'])
+    expect(events.map((event) => eventMark(event).runId)).toEqual(['run', 'run', 'run', 'run'])
+    expect(eventMark(events[0] ?? {}).messageIds).toEqual(['u1'])
     expect(session.events.map(({ id }) => id)).toEqual(events.map(({ id }) => id))
     expect(state).toEqual({ city: 'Oslo', asked: true })
     expect(session.session.state).toEqual({ city: 'Oslo', asked: true })
-    expect(messagesOf(events, { rootAuthor: 'root' })).toMatchObject([
+    expect(sessionMessages(events, { rootAuthor: 'root' })).toMatchObject([
       { id: 'u1', content: 'Weather?' },
       { id: 'c1', toolCalls: [{ id: 'c1' }] },
       { toolCallId: 'c1', content: '{"degrees":21}' },
@@ -150,7 +152,9 @@ describe('the session of a run', () => {
     const { llm } = await go(session, { steps: [says('Ann.')] })
     const texts = llm.calls[0]?.map(({ parts }) => parts?.map(({ text }) => text).join(''))
     expect(texts).toEqual(['I am Ann.', 'Hello Ann.', 'Who am I?'])
-    expect(messagesOf((await stored(service)).events, { rootAuthor: 'root' }).slice(0, 3)).toEqual(messages)
+    expect(sessionMessages((await stored(service)).events, { rootAuthor: 'root' }).slice(0, 3)).toEqual(
+      messages,
+    )
   })
 
   it('hides what was cut off from the model and from the history, and deletes nothing', async () => {
@@ -162,7 +166,7 @@ describe('the session of a run', () => {
     const { events } = await stored(service)
     expect(events).toHaveLength(5)
     expect(events.every(({ invocationId }) => invocationId !== '')).toBe(true)
-    expect(messagesOf(events).map(({ content }) => content)).toEqual(['Two', '2'])
+    expect(sessionMessages(events).map(({ content }) => content)).toEqual(['Two', '2'])
     const again = await open({
       service,
       messages: [user('u2', 'Two'), assistant('answer-1-1', '2'), user('u3')],
@@ -275,7 +279,7 @@ describe('an attempt that failed', () => {
     ])
     expect(runs).toBe(1)
     const { events, state } = await stored(service)
-    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Count')])
+    expect(sessionMessages(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Count')])
     expect(state).toEqual({ tries: 2 })
     expect(second.session.state).toEqual({ tries: 2 })
     expect(second.session.events.every(({ content, errorCode }) => content ?? errorCode)).toBe(true)
@@ -337,9 +341,9 @@ describe('a workflow', () => {
     await go(session, { steps: [], agent })
     const { events } = await stored(service)
     expect(events.filter(({ author }) => author === 'user').length).toBeGreaterThan(1)
-    expect(messagesOf(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Write')])
+    expect(sessionMessages(events).filter(({ role }) => role === 'user')).toEqual([user('u1', 'Write')])
     const unmarked = events.map(({ customMetadata: _, ...event }) => event)
-    expect(messagesOf(unmarked).filter(({ role }) => role === 'user')).toHaveLength(1)
+    expect(sessionMessages(unmarked).filter(({ role }) => role === 'user')).toHaveLength(1)
   })
 })
 
@@ -362,5 +366,130 @@ describe('a service that fails', () => {
   it('lets no run begin when the session cannot be made ready', async () => {
     const messages = [user('u1'), assistant('a1', 'A'), user('u2')]
     await expect(open({ service: new Failing(), messages })).rejects.toThrow('disk full')
+  })
+})
+
+describe('inputs that a workflow repeats', () => {
+  const event = (author: string, parts: Part[], branch?: string): Event =>
+    createEvent({ author, content: { role: 'user', parts }, ...(branch ? { branch } : {}) })
+  const input = (text: string, branch?: string): Event => event('user', [{ text }], branch)
+  const result: Part = { functionResponse: { id: 'c1', name: 'pick', response: {} } }
+  const kept = [
+    input('Go'),
+    event('a', [{ text: 'A.' }]),
+    input('A.'),
+    event('b', [{ functionCall: { id: 'c1', name: 'pick', args: {} } }]),
+  ]
+
+  function planned(news: Partial<SessionPlan['news']>, keep: readonly Event[] = kept): SessionPlan {
+    const none = { content: undefined, messageIds: [], isDelivered: false, mark: {} }
+    return { keep, cut: [], add: [], news: { ...none, ...news }, authors: [], problems: [] }
+  }
+
+  it('the input of a node that goes on with a result is no news, once', () => {
+    const repeats = repeatedInputs(planned({ content: { role: 'user', parts: [result] } }))
+    expect([repeats(input('Go')), repeats(input('A.', 'other')), repeats(input('A.'))]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    // The node is run anew in a later round.
+    expect(repeats(input('A.'))).toBe(false)
+  })
+
+  it('a first node is given the result itself', () => {
+    const repeats = repeatedInputs(planned({ content: { role: 'user', parts: [result] } }))
+    expect(repeats(event('user', [result]))).toBe(true)
+  })
+
+  it('the input of a node that has failed in an attempt before is no news', () => {
+    const keep = [
+      input('Go'),
+      event('a', [{ text: 'A.' }]),
+      input('A.'),
+      createEvent({ author: 'b', errorCode: '503' }),
+    ]
+    const repeats = repeatedInputs(planned({ isDelivered: true }, keep))
+    expect([repeats(input('Go')), repeats(input('A.'))]).toEqual([false, true])
+  })
+
+  it('nothing is repeated in a run that begins', () => {
+    const repeats = repeatedInputs(planned({ content: { role: 'user', parts: [{ text: 'Go' }] } }, []))
+    expect(repeats(input('Go'))).toBe(false)
+  })
+})
+
+describe('state', () => {
+  const known = { isNew: false }
+
+  describe('what a session is told of the state of a thread', () => {
+    it('is what has changed, and null for what is gone', () => {
+      const session = { same: { a: [1] }, changed: 1, gone: 'x', wasGone: null }
+      const delta = toSessionDelta({ same: { a: [1] }, changed: 2, added: true }, session, known)
+      expect(delta).toEqual({ changed: 2, added: true, gone: null })
+    })
+
+    it('is nothing when both are equal, also where one has null and the other nothing', () => {
+      expect(toSessionDelta({ a: 1, b: null }, { a: 1, c: null }, known)).toEqual({})
+    })
+
+    it('never touches keys of an app, of a user, of a run, or of ours', () => {
+      const thread = { 'app:a': 1, 'user:a': 1, 'temp:a': 1, millrace_thread_id: 'forged' }
+      const session = { 'app:b': 1, 'user:b': 1, 'temp:b': 1, millrace_thread_id: 't' }
+      expect(toSessionDelta(thread, session, known)).toEqual({})
+    })
+
+    it('leaves the keys of a session that the thread meets for the first time', () => {
+      expect(toSessionDelta({ a: 1 }, { own: 2 }, { isNew: true })).toEqual({ a: 1 })
+    })
+
+    it.each([undefined, null, ['a'], 'text', 7])(
+      'is nothing for the state %j, which has no keys',
+      (state) => {
+        expect(toSessionDelta(state, { own: 2 }, known)).toEqual({})
+      },
+    )
+
+    it('takes names of members of objects for keys like any other', () => {
+      expect(toSessionDelta({ toString: 1 }, {}, known)).toEqual({ toString: 1 })
+      expect(toSessionDelta(JSON.parse('{"__proto__":{"a":1}}'), {}, known)).toEqual(
+        JSON.parse('{"__proto__":{"a":1}}'),
+      )
+    })
+  })
+
+  describe('the state of a thread after a change in the session', () => {
+    it('has new values, and not what was removed', () => {
+      const delta = { changed: 2, gone: null, undone: undefined, added: [1] }
+      expect(applySessionDelta({ kept: 0, changed: 1, gone: 1, undone: 1 }, delta)).toEqual({
+        kept: 0,
+        changed: 2,
+        added: [1],
+      })
+    })
+
+    it('is the same object when nothing changes', () => {
+      const state = { a: { b: 1 } }
+      expect(
+        applySessionDelta(state, { a: { b: 1 }, gone: null, 'user:x': 1, 'temp:y': 2, 'app:z': 3 }),
+      ).toBe(state)
+      expect(applySessionDelta(undefined, {})).toBeUndefined()
+    })
+
+    it('is left as it was made', () => {
+      const state = Object.freeze({ a: 1 })
+      expect(applySessionDelta(state, { a: 2 })).toEqual({ a: 2 })
+      expect(state).toEqual({ a: 1 })
+    })
+
+    it('begins with an object where there was none', () => {
+      expect(applySessionDelta(undefined, { a: 1 })).toEqual({ a: 1 })
+      expect(applySessionDelta(null, { a: 1 })).toEqual({ a: 1 })
+    })
+
+    it('stays what the client made it when that is no object', () => {
+      const list = ['client']
+      expect(applySessionDelta(list, { a: 1 })).toBe(list)
+    })
   })
 })

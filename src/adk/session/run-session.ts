@@ -12,58 +12,54 @@ import {
 } from '@google/adk'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
+import { isEqual } from '../../core/is-equal.js'
 import type { SessionKey } from '../adk-types.js'
-import { markedMetadata, type Mark } from '../mark.js'
-import { isMarked } from './event-facts.js'
+import { withEventMark, type EventMark } from './event-mark.js'
 import { newEvent } from './import-messages.js'
 import type { SessionPlan } from './plan-session.js'
-import { createRepeatedInputs } from './repeated-inputs.js'
-import { viewState } from './view-state.js'
+import { eventParts, isMarked } from './session-events.js'
+import { toRunState } from './session-state.js'
 
 export interface RunSessionOptions {
-  /** Where sessions are kept: the team's service, made safe. */
+  /** The team's session service, made safe. */
   readonly service: BaseSessionService
   readonly key: SessionKey
-  /** What the events of the session are for the model, decided from what is stored. Called once. */
+  /** Plans the session from the stored one. Called once. */
   readonly plan: (stored: Session) => SessionPlan
   /** `temp:` values of this run, with or without the prefix: tools see them, nothing stores them. */
   readonly temp: Readonly<Record<string, unknown>>
-  /** What to note on an event. Called once for each, just before it is stored. */
-  readonly mark: (event: Event) => Mark
+  /** The mark for an event. Called once for each, just before it is stored. */
+  readonly mark: (event: Event) => EventMark
   readonly clock?: Clock
   readonly newId?: IdSource
 }
 
 /** The session of one run. */
 export interface RunSession {
-  /** For the Runner. Other sessions that are made with it, by agents that are tools, end with the run. */
+  /** For the Runner. Other sessions made with it, by agents that are tools, end with the run. */
   readonly service: BaseSessionService
-  /** What the Runner sees. */
+  /** The session as the Runner sees it. */
   readonly session: Session
   readonly plan: SessionPlan
-  /** What this run has stored so far, in order, after the session was made ready. */
+  /** The events that the Runner has stored so far, in order. */
   readonly events: readonly Event[]
-  /** Whether no run of ours has written to it before: it is new, or it was made elsewhere. */
+  /** Whether no run of ours has written to the session before: it is new, or was made elsewhere. */
   readonly isNew: boolean
 }
 
 /**
- * Opens the session of a run: loads it, or makes it, and brings it in line with the thread. Nothing of what is stored
- * is ever removed; what is out of the conversation is noted. Rejects when the service does.
+ * Loads or creates the session of a run and brings it in line with the thread. Never removes a stored event; events that
+ * leave the conversation are noted. Rejects when the service does.
  */
-export async function openRunSession(options: RunSessionOptions): Promise<RunSession> {
+export async function prepareRunSession(options: RunSessionOptions): Promise<RunSession> {
   const { service, key, temp, clock = systemClock, newId = randomIds } = options
   const stored = (await service.getSession(key)) ?? (await service.createSession(key))
   const isNew = !stored.events.some(isMarked)
   const plan = options.plan(stored)
-  const times = createTimes(stored, clock)
-  const view: Session = {
-    ...stored,
-    state: viewState(stored.state, temp),
-    events: [...plan.keep],
-  }
+  const view: Session = { ...stored, state: toRunState(stored.state, temp), events: [...plan.keep] }
+  const nextTime = increasingTimes(stored, clock)
   const append = async (event: Event): Promise<void> => {
-    event.timestamp = times.next(event.timestamp)
+    event.timestamp = nextTime(event.timestamp)
     await service.appendEvent({ session: stored, event })
   }
   if (plan.cut.length > 0) {
@@ -78,7 +74,20 @@ export async function openRunSession(options: RunSessionOptions): Promise<RunSes
   return { service: run, session: view, plan, events: run.events, isNew }
 }
 
-interface OpenSession {
+/**
+ * Returns times that strictly increase. DatabaseSessionService reads events in the order of their times only; events of
+ * the same millisecond come back in any order.
+ */
+function increasingTimes({ events }: Session, clock: Clock): (wanted: number) => number {
+  let last = events.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0)
+  return (wanted) => {
+    // 0: the event has no time yet.
+    last = Math.max(last + 1, Math.floor(wanted === 0 ? clock.now() : wanted))
+    return last
+  }
+}
+
+interface PreparedSession {
   readonly options: RunSessionOptions
   readonly plan: SessionPlan
   readonly view: Session
@@ -87,21 +96,21 @@ interface OpenSession {
 
 class RunSessionService extends BaseSessionService {
   readonly events: Event[] = []
-  readonly #open: OpenSession
+  readonly #prepared: PreparedSession
   /** Sessions of agents that are tools. */
   readonly #others = new InMemorySessionService()
   readonly #isRepeatedInput: (event: Event) => boolean
   #isNewsDue = true
-  #line: Promise<unknown> = Promise.resolve()
+  #lastWrite: Promise<unknown> = Promise.resolve()
 
-  constructor(open: OpenSession) {
+  constructor(prepared: PreparedSession) {
     super()
-    this.#open = open
-    this.#isRepeatedInput = createRepeatedInputs(open.plan)
+    this.#prepared = prepared
+    this.#isRepeatedInput = repeatedInputs(prepared.plan)
   }
 
   override getSession(request: GetSessionRequest): Promise<Session | undefined> {
-    return this.#isOwn(request) ? Promise.resolve(this.#open.view) : this.#others.getSession(request)
+    return this.#isOwn(request) ? Promise.resolve(this.#prepared.view) : this.#others.getSession(request)
   }
 
   override async createSession(request: CreateSessionRequest): Promise<Session> {
@@ -115,67 +124,86 @@ class RunSessionService extends BaseSessionService {
   }
 
   override deleteSession(request: DeleteSessionRequest): Promise<void> {
-    return (this.#isOwn(request) ? this.#open.options.service : this.#others).deleteSession(request)
+    return (this.#isOwn(request) ? this.#prepared.options.service : this.#others).deleteSession(request)
   }
 
   override async appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
     const { appName, userId, id: sessionId } = session
     if (!this.#isOwn({ appName, userId, sessionId })) return this.#others.appendEvent({ session, event })
     if (event.partial === true) return event
-    // Nodes of a workflow that run side by side write at the same time.
-    const done = this.#line.then(() => this.#store(event))
-    this.#line = done.catch(() => undefined)
-    await done
+    // Parallel nodes of a workflow write at the same time.
+    const write = this.#lastWrite.then(() => this.#store(event))
+    this.#lastWrite = write.catch(() => undefined)
+    await write
     return event
   }
 
   async #store(event: Event): Promise<void> {
-    const { options, plan, view, append } = this.#open
+    const { options, plan, view, append } = this.#prepared
+    const { news } = plan
     const isUser = event.author === 'user'
-    const isNews = isUser && hasParts(event) && this.#isNewsDue
+    const hasParts = eventParts(event).length > 0
+    const isNews = isUser && hasParts && this.#isNewsDue
     if (isNews) this.#isNewsDue = false
-    else if (isUser && hasParts(event) && this.#isRepeatedInput(event)) return
-    if (isNews && plan.news.isDelivered) {
-      // The words are there since an attempt that failed. What comes with them may be new.
+    else if (isUser && hasParts && this.#isRepeatedInput(event)) return
+    if (isNews && news.isDelivered) {
+      // A failed attempt has stored the content. The state that comes with it may be new.
       delete event.content
       if (Object.keys(event.actions.stateDelta).length === 0) return
     }
-    const mark = { ...options.mark(event), ...(isUser ? said(isNews, plan) : {}) }
-    event.customMetadata = markedMetadata(mark, event.customMetadata)
+    // Only the first user event of a run brings messages.
+    const newsMark = isNews && !news.isDelivered ? news.mark : {}
+    const mark = { ...options.mark(event), ...(isUser ? { messageIds: [], ...newsMark } : {}) }
+    event.customMetadata = withEventMark(mark, event.customMetadata)
     await append(event)
-    // A user who says nothing changes the state, and is no part of the conversation.
-    const isSilent = isUser && !hasParts(event)
+    // A user event without parts changes the state, and is no part of the conversation.
+    const isSilent = isUser && eventParts(event).length === 0
     await super.appendEvent({ session: isSilent ? { ...view, events: [] } : view, event })
     view.lastUpdateTime = event.timestamp
     this.events.push(event)
   }
 
   #isOwn({ appName, userId, sessionId }: SessionKey): boolean {
-    const { view } = this.#open
+    const { view } = this.#prepared
     return view.appName === appName && view.userId === userId && view.id === sessionId
   }
 }
 
-function hasParts({ content }: Event): boolean {
-  return (content?.parts ?? []).length > 0
-}
-
-/** Which messages an event of the user brings. Only the first of a run brings any. */
-function said(isNews: boolean, { news }: SessionPlan): Mark {
-  return isNews && !news.isDelivered ? { messageIds: [], ...news.mark } : { messageIds: [] }
-}
-
 /**
- * Gives times that strictly increase. DatabaseSessionService reads events in the order of their times and knows no
- * other; several within a millisecond come back in any order.
+ * Recognises the input that a workflow gives once more to a node that resumes. ADK stores it as a message of the user,
+ * after the results that the node waits for: the model would answer it alone, and do its work again.
  */
-function createTimes({ events }: Session, clock: Clock) {
-  let last = events.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0)
-  return {
-    /** 0: the event has no time yet. */
-    next(wanted: number): number {
-      last = Math.max(last + 1, Math.floor(wanted === 0 ? clock.now() : wanted))
-      return last
-    },
+export function repeatedInputs({ keep, add, news }: SessionPlan): (event: Event) => boolean {
+  const events = [...keep, ...add]
+  const inputs = resumedPositions(events, news).flatMap((position) => inputBefore(events, position) ?? [])
+  return (event) => {
+    // The first node gets the input of the run: here, results that it has.
+    if (hasResponses(event)) return isEqual(event.content, news.content)
+    const known = inputs.findIndex(
+      ({ branch, content }) => branch === event.branch && isEqual(content, event.content),
+    )
+    if (known === -1) return false
+    inputs.splice(known, 1)
+    return true
   }
+}
+
+/** The last events of the agents that resume: those whose calls are answered, or the one that failed in an attempt. */
+function resumedPositions(events: readonly Event[], { content, isDelivered }: SessionPlan['news']): number[] {
+  if (isDelivered) return [events.findLastIndex(({ author }) => author !== 'user')]
+  const answered = new Set(content?.parts?.flatMap(({ functionResponse }) => functionResponse?.id ?? []))
+  return events.flatMap((event, position) =>
+    eventParts(event).some(({ functionCall }) => answered.has(functionCall?.id ?? '')) ? [position] : [],
+  )
+}
+
+function inputBefore(events: readonly Event[], position: number): Event | undefined {
+  const branch = events[position]?.branch
+  return events
+    .slice(0, Math.max(0, position))
+    .findLast((event) => event.author === 'user' && event.branch === branch && !hasResponses(event))
+}
+
+function hasResponses(event: Event): boolean {
+  return eventParts(event).some(({ functionResponse }) => functionResponse)
 }

@@ -561,10 +561,10 @@ it('results that ADK loses beside a call that asks are there, once, and those it
   const { run, calls } = await turn('paint')
   const ids = calls.flatMap(({ id }) => id ?? [])
   expect(ids.slice(0, 6)).toEqual(['call-1', 'call-2', 'call-3', 'call-4', 'call-5', 'call-6'])
-  expect(run.takeLostResults(ids)).toEqual([
+  expect(run.takeDroppedResults(ids)).toEqual([
     { id: 'call-2', name: 'mix', response: { from: 'mix' } },
     { id: 'call-4', name: 'fail', response: { error: "Error in tool 'fail': No paint." } },
     { id: 'call-5', name: 'list', response: { results: [1, 2] } },
   ])
-  expect(run.takeLostResults(ids)).toEqual([])
+  expect(run.takeDroppedResults(ids)).toEqual([])
 })

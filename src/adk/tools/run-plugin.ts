@@ -45,7 +45,7 @@ export interface RunPlugin {
    * Results of tools that ran beside a call that asks for confirmation: ADK drops them. By call id, once. Changes that an
    * `afterToolCallback` of the agent makes are not in them.
    */
-  readonly takeLostResults: (callIds: readonly string[]) => readonly LostResult[]
+  readonly takeDroppedResults: (callIds: readonly string[]) => readonly LostResult[]
 }
 
 /**
@@ -100,7 +100,7 @@ export function createRunPlugin(options: RunPluginOptions): RunPlugin {
     },
   }
   const { wireName, modelName, isClientTool } = offer
-  return { plugin: new RunHooks(hooks), wireName, modelName, isClientTool, takeLostResults: lost.take }
+  return { plugin: new RunHooks(hooks), wireName, modelName, isClientTool, takeDroppedResults: lost.take }
 }
 
 /** The contents of a request as its model takes them. */

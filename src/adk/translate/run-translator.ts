@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Part } from '../adk-types.js'
-import type { Mark } from '../mark.js'
+import type { EventMark } from '../session/event-mark.js'
 import { createExtras, type Extras } from './extras.js'
 import { createFailures, type Failure, type Failures } from './failures.js'
 import { createLanes, tagOf, type Lane, type Lanes } from './lane.js'
@@ -59,7 +59,7 @@ export class RunTranslator implements Translator {
     return this.#outputs.latest
   }
 
-  mark(event: Event): Mark {
+  mark(event: Event): EventMark {
     const { runId } = this.#options
     if (event.author === 'user' || event.partial === true) return { runId }
     const lane = this.#lanes.of(event)

@@ -2,9 +2,9 @@ import type { TokenUsage } from '@ag-ui/core'
 import type { Event, UserInputRequest } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Mark } from '../mark.js'
+import type { EventMark } from '../session/event-mark.js'
 import type { Failure } from './failures.js'
-import type { PredictStateMapping } from './predict-state.js'
+import type { PredictStateMapping } from '../options.js'
 import { RunTranslator } from './run-translator.js'
 import type { PendingCall } from './tool-calls.js'
 
@@ -47,7 +47,7 @@ export interface Translator {
    * What to note on an event that is about to be stored. Called before `translate` of the same event, for those that are
    * not partial.
    */
-  mark(event: Event): Mark
+  mark(event: Event): EventMark
   /** Never throws for what is in an event. */
   translate(event: Event): readonly AgentEvent[]
   /** The end of the run, good or bad: closes spans and steps, asks for confirmation of predicted state, counts tokens. */

@@ -230,7 +230,6 @@ describe('lanes side by side', () => {
   })
 })
 
-
 describe('a workflow', () => {
   it('pauses in an agent of its graph and goes on, without a trace on the agent', async () => {
     const a = scripted('a', [asks, says('a done')], { tools: [pick] })

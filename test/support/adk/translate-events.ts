@@ -1,11 +1,7 @@
 import { PROTOCOL_VERSION, type TokenUsage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
-import type { Mark } from '../../../src/adk/mark.js'
-import {
-  createTranslator,
-  type Translator,
-  type TranslatorOptions,
-} from '../../../src/adk/translate/translator.js'
+import type { EventMark } from '../../../src/adk/session/event-mark.js'
+import { createTranslator, type Translator, type TranslatorOptions } from '../../../src/adk/translate/translator.js'
 import { sequentialIds } from '../../../src/core/ids.js'
 import { createRunStream, type AgentEvent, type AgUiEvent } from '../../../src/protocol/index.js'
 import { assertValidStream } from '../../../src/testing/index.js'
@@ -21,7 +17,7 @@ export interface Translated {
   readonly usage: readonly TokenUsage[]
   /** What was reported: by the translator, and by the run stream. */
   readonly problems: readonly string[]
-  readonly marks: readonly Mark[]
+  readonly marks: readonly EventMark[]
 }
 
 /**
@@ -61,7 +57,7 @@ export function translateEvents(
     emit: (event) => void emitted.push(event),
     onProblem: report,
   })
-  const marks: Mark[] = []
+  const marks: EventMark[] = []
   const batches = events.map((event) => {
     deepFreeze(event)
     if (event.partial !== true) marks.push(translator.mark(event))

@@ -2,16 +2,16 @@ import { BasePlugin, PluginManager } from '@google/adk'
 
 type OnEvent = Parameters<PluginManager['runOnEventCallback']>[0]
 type AfterModel = Parameters<PluginManager['runAfterModelCallback']>[0]
-type PerPiece = 'onEventCallback' | 'afterModelCallback'
+type PerDelta = 'onEventCallback' | 'afterModelCallback'
 
 const nothing = Promise.resolve(undefined)
 
 /**
- * Plugins of one run. ADK's own manager writes a line to the console for each plugin it is given, which would be lines
- * for every run. And for every piece of a text it asks each plugin, with several waits, whether it listens or not.
+ * The plugins of one run. ADK's own manager logs a line for each plugin of each run, and calls every plugin for every
+ * delta, with several awaits, whether the plugin has the callback or not.
  */
 export class QuietPlugins extends PluginManager {
-  readonly #listeners = new Map<PerPiece, readonly BasePlugin[]>()
+  readonly #listeners = new Map<PerDelta, readonly BasePlugin[]>()
 
   override registerPlugin(plugin: BasePlugin): void {
     const own = pluginsOf(this)
@@ -27,13 +27,13 @@ export class QuietPlugins extends PluginManager {
   override runAfterModelCallback(params: AfterModel): ReturnType<PluginManager['runAfterModelCallback']> {
     const [first, second] = this.#listening('afterModelCallback')
     if (!first) return nothing
-    // Our own does not fail. ADK tells which plugin has: that is for those of the team.
-    const isOwn = !second && first.name === ownName
+    // ADK's method adds the plugin's name to errors. Our own plugin does not fail.
+    const isOwn = !second && first.name === ownPluginName
     return isOwn ? first.afterModelCallback(params) : super.runAfterModelCallback(params)
   }
 
-  /** Known at the first piece: then all are registered. */
-  #listening(callback: PerPiece): readonly BasePlugin[] {
+  /** Looked up at the first delta: by then all plugins are registered. */
+  #listening(callback: PerDelta): readonly BasePlugin[] {
     const known = this.#listeners.get(callback)
     if (known) return known
     const found = [...pluginsOf(this)].filter((plugin) => plugin[callback] !== BasePlugin.prototype[callback])
@@ -42,10 +42,10 @@ export class QuietPlugins extends PluginManager {
   }
 }
 
-/** The name of the plugin that each run has. */
-const ownName = 'millrace'
+/** The name of the plugin that every run has. */
+export const ownPluginName = 'millrace'
 
-/** The plugins of a manager. ADK has no public way to list them. */
+/** ADK has no public way to list the plugins of a manager. */
 export function pluginsOf(manager: PluginManager): Set<BasePlugin> {
   return (manager as unknown as { readonly plugins: Set<BasePlugin> }).plugins
 }

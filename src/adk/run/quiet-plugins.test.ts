@@ -1,9 +1,9 @@
 import { BasePlugin, LlmAgent, type Event, type LlmResponse } from '@google/adk'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { says, ScriptedLlm, whole } from '../../test/support/adk/scripted-llm.js'
-import { createClient } from '../../test/support/run-agent.js'
-import { fromAdk } from './from-adk.js'
+import { says, ScriptedLlm, whole } from '../../../test/support/adk/scripted-llm.js'
+import { createClient } from '../../../test/support/run-agent.js'
+import { fromAdk } from '../from-adk.js'
 
 /** A plugin that listens to what a test gives it. */
 function plugin(name: string, members: Partial<BasePlugin>): BasePlugin {

@@ -1,0 +1,189 @@
+import { isWorkflow, Runner, type BasePlugin, type BaseSessionService, type Event } from '@google/adk'
+import type { RunContext } from '../../agents/index.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import { toResponsePart } from '../interrupts/answers.js'
+import type { AdkFrame } from '../interrupts/to-interrupts.js'
+import { resolveOption } from '../options.js'
+import { iterationsAtCalls, withCallAuthors } from '../session/call-origin.js'
+import { eventMark, type EventMark } from '../session/event-mark.js'
+import { subagentSession, type SessionLocation } from '../session/find-session.js'
+import { planSession } from '../session/plan-session.js'
+import { prepareRunSession, type RunSession } from '../session/run-session.js'
+import { safeSessions } from '../session/safe-sessions.js'
+import { applySessionDelta } from '../session/session-state.js'
+import { createRunPlugin, type RunPlugin } from '../tools/run-plugin.js'
+import { createTranslator, type Translator } from '../translate/translator.js'
+import { createRunTree, type RunTree } from '../tree/run-tree.js'
+import { pluginsOf, QuietPlugins } from './quiet-plugins.js'
+import type { AdkSetup } from './setup.js'
+
+/** All parts of one run. */
+export interface AdkRun {
+  readonly setup: AdkSetup
+  readonly ctx: RunContext
+  /** The frame that the run resumes from. */
+  readonly frame: AdkFrame | undefined
+  readonly runner: Runner
+  readonly session: RunSession
+  readonly tree: RunTree
+  readonly plugin: RunPlugin
+  readonly translator: Translator
+}
+
+/** Puts a run together: a Runner with a plugin, a session and a tree of its own. */
+export async function prepareRun(
+  setup: AdkSetup,
+  ctx: RunContext,
+  frame: AdkFrame | undefined,
+): Promise<AdkRun> {
+  const { options } = setup
+  const base = await setup.runnerFor(ctx)
+  const { service, key } = await locateSession(setup, ctx, base)
+  const plugin = createRunPlugin({
+    tools: ctx.client.tools,
+    where: options.clientTools ?? 'auto',
+    root: base.agent,
+    invocationId: () => earlierInvocation(session, base.agent),
+    instructions: clientInstructions(ctx),
+    newId: ctx.services.newId,
+    report: ctx.services.report,
+  })
+  const session: RunSession = await prepareRunSession({
+    service,
+    key,
+    plan: ({ events }) =>
+      planSession({
+        events,
+        messages: withCallAuthors(ctx.messages),
+        answers: answerParts(frame, events),
+        saved: frame?.events ?? [],
+        rootAuthor: base.agent.name,
+        toModelName: plugin.modelName,
+        runId: ctx.runId,
+        newId: ctx.services.newId,
+      }),
+    temp: { ag_ui_context: ctx.client.context, ...(await resolveOption(options.tempState, ctx)) },
+    mark: (event) => ({ runId: ctx.runId, ...translator.mark(event), ...iterationsMark(event, tree) }),
+  })
+  for (const problem of session.plan.problems) ctx.services.report(problem)
+  const tree: RunTree = createRunTree(base.agent, {
+    resumeAt: resumedAgents(session),
+    iterations: { ...earlierIterations(session, ctx), ...frame?.iterations },
+  })
+  const translator: Translator = createTranslator({
+    runId: ctx.runId,
+    rootAuthor: base.agent.name,
+    isAgent: (author) => tree.agentNames.has(author),
+    hidesText: (author) => tree.structured.has(author),
+    wireName: plugin.wireName,
+    isClientTool: plugin.isClientTool,
+    predictState: options.predictState ?? [],
+    parentSubagentRunId: ctx.span.subagentRunId,
+    newId: ctx.services.newId,
+    changeState: (delta) => changeState(ctx, delta),
+    addUsage: ctx.services.addUsage,
+    report: ctx.services.report,
+  })
+  const runner = inheritRunner(base, {
+    appName: key.appName,
+    root: tree.root,
+    sessionService: session.service,
+    plugin: plugin.plugin,
+  })
+  return { setup, ctx, frame, runner, session, tree, plugin, translator }
+}
+
+async function locateSession(
+  { sessions }: AdkSetup,
+  ctx: RunContext,
+  runner: Runner,
+): Promise<SessionLocation> {
+  if (ctx.span.subagentRunId !== undefined)
+    return subagentSession(ctx, { appName: runner.appName, userId: ctx.user })
+  return { service: safeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
+}
+
+/** System and developer messages, and the context of the client. */
+function clientInstructions({ messages, client }: RunContext): string[] {
+  const instructions = messages.flatMap(({ role, content }) =>
+    (role === 'system' || role === 'developer') && typeof content === 'string' ? [content] : [],
+  )
+  return [...instructions, ...client.context.map(({ description, value }) => `${description}: ${value}`)]
+}
+
+function answerParts(frame: AdkFrame | undefined, events: readonly Event[]) {
+  return (frame?.interrupts ?? []).map((interrupt) => {
+    const answer = frame?.answers[interrupt.interrupt.id] ?? { status: 'cancelled' }
+    return toResponsePart(interrupt, answer, [...events, ...(frame?.events ?? [])])
+  })
+}
+
+/** The invocation that the run continues, if any: workflows know by it which of their nodes are done. */
+function earlierInvocation({ plan }: RunSession, root: Runner['agent']): string | undefined {
+  const { keep, add, news } = plan
+  if (news.isDelivered) return keep.findLast(({ author }) => author === 'user')?.invocationId
+  // A workflow does not stop for a tool call: in another invocation it would begin anew.
+  const calls = isWorkflow(root) ? answeredCalls(plan) : new Set()
+  const isCaller = ({ content }: Event): boolean =>
+    content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)) === true
+  return [...keep, ...add].findLast(isCaller)?.invocationId
+}
+
+/** The loops' rounds, for an event that the run may stop at. */
+function iterationsMark({ longRunningToolIds = [] }: Event, tree: RunTree): EventMark {
+  const iterations = longRunningToolIds.length > 0 ? tree.iterations() : {}
+  return Object.keys(iterations).length > 0 ? { iterations } : {}
+}
+
+/** The loops' rounds of the run that stopped, from the session or the thread. */
+function earlierIterations({ plan }: RunSession, { messages }: RunContext): Readonly<Record<string, number>> {
+  const calls = answeredCalls(plan)
+  const marked = plan.keep
+    .filter(({ content }) => content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)))
+    .map((event) => eventMark(event).iterations ?? {})
+  return Object.assign({}, ...marked, iterationsAtCalls(messages, calls)) as Record<string, number>
+}
+
+/** The calls whose results are in the news. */
+function answeredCalls({ news }: RunSession['plan']): ReadonlySet<string | undefined> {
+  const parts = news.content?.parts ?? []
+  return new Set(parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []))
+}
+
+/** The agents where the tree resumes: those whose calls are answered, or the one that failed in an earlier attempt. */
+function resumedAgents({ plan }: RunSession): readonly string[] {
+  if (plan.authors.length > 0 || !plan.news.isDelivered) return plan.authors
+  const last = plan.keep.findLast(({ author }) => author !== 'user')
+  const isAtWork =
+    last?.errorCode !== undefined || last?.content?.parts?.some((part) => part.functionResponse)
+  return last?.author !== undefined && isAtWork === true ? [last.author] : []
+}
+
+/** Changes the thread's state as the session's has changed. Returns the event for the client, if it may see a change. */
+export function changeState(
+  ctx: RunContext,
+  delta: Readonly<Record<string, unknown>>,
+): AgentEvent | undefined {
+  const next = applySessionDelta(ctx.state, delta)
+  return next === ctx.state ? undefined : ctx.setState(next)
+}
+
+interface RunnerParts {
+  readonly appName: string
+  readonly root: Runner['agent']
+  readonly sessionService: BaseSessionService
+  /** Comes before the team's plugins: ADK skips the rest once a plugin answers. */
+  readonly plugin: BasePlugin
+}
+
+/** A Runner for one run: it inherits from the given one, with parts of its own. */
+export function inheritRunner(runner: Runner, parts: RunnerParts): Runner {
+  return Object.create(runner, {
+    appName: { value: parts.appName },
+    agent: { value: parts.root },
+    sessionService: { value: parts.sessionService },
+    pluginManager: { value: new QuietPlugins([parts.plugin, ...pluginsOf(runner.pluginManager)]) },
+    // The tree decides where a run resumes.
+    resumabilityConfig: { value: undefined },
+  }) as Runner
+}

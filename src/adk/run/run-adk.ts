@@ -1,0 +1,150 @@
+import { createEvent, StreamingMode, type Event } from '@google/adk'
+import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext } from '../../agents/index.js'
+import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js'
+import { isRecord } from '../../core/is-record.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import { toInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
+import { resolveOption } from '../options.js'
+import { adkError } from '../retry/failures.js'
+import { withCallOrigin } from '../session/call-origin.js'
+import { withEventMark } from '../session/event-mark.js'
+import { eventParts } from '../session/session-events.js'
+import { sharedSessionState, toSessionDelta } from '../session/session-state.js'
+import { changeState, prepareRun, type AdkRun } from './prepare-run.js'
+import type { AdkSetup } from './setup.js'
+
+/** One run of an ADK agent. */
+export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
+  const saved = ctx.resume.takeFrame() as AdkFrame | undefined
+  const frame = saved && withAnswers(saved, ctx.resume.answers)
+  if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
+  const run = await prepareRun(setup, ctx, frame)
+  const { translator, tree } = run
+  const { native } = ctx.services
+  try {
+    const adopted = adoptState(run)
+    if (adopted) yield adopted
+    let waitingAuthor: string | undefined
+    // Not in a stage of its own: every delta would pay for it.
+    for await (const event of (await startRunner(run)) ?? []) {
+      // A tree that does not stop by itself has gone on with another agent.
+      if (waitingAuthor !== undefined && event.author !== waitingAuthor) break
+      const events = native ? await withNativeHooks(native, event, run) : translator.translate(event)
+      for (const translated of events)
+        yield translated.type === 'TOOL_CALL_START'
+          ? withCallOrigin(translated, callOriginOf(event, run))
+          : translated
+      if (waitsForClient(event) && !tree.stopsItself(event.author ?? '')) waitingAuthor = event.author
+    }
+    ctx.signal.throwIfAborted()
+    return yield* finish(run)
+  } finally {
+    // Also after a failure, so that its usage is counted.
+    translator.finish()
+    await tree.close()
+  }
+}
+
+/** Takes state into the thread that only the session has: it was made elsewhere. */
+function adoptState({ ctx, session }: AdkRun): AgentEvent | undefined {
+  if (!session.isNew) return undefined
+  const known = new Set(isRecord(ctx.state) ? Object.keys(ctx.state) : [])
+  const own = Object.entries(sharedSessionState(session.session)).filter(([key]) => !known.has(key))
+  return changeState(ctx, Object.fromEntries(own))
+}
+
+/** The events of the Runner. Undefined when there is nothing for the agent to do. */
+async function startRunner(run: AdkRun): Promise<AsyncGenerator<Event, void> | undefined> {
+  const { setup, ctx, runner, session } = run
+  const { userId, id: sessionId } = session.session
+  const { content, isDelivered, mark } = session.plan.news
+  const stateDelta = toSessionDelta(ctx.state, session.session.state, session)
+  if (content === undefined || isDelivered) await storeState(run, stateDelta)
+  if (content === undefined) return undefined
+  const runConfig = await resolveOption(setup.options.runConfig, ctx)
+  return runner.runAsync({
+    ...{ userId, sessionId, newMessage: content, stateDelta, abortSignal: ctx.signal },
+    runConfig: { streamingMode: StreamingMode.SSE, ...runConfig },
+    customMetadata: withEventMark({ runId: ctx.runId, ...mark }),
+  })
+}
+
+/** Stores the client's state when no message carries it. */
+async function storeState({ ctx, session }: AdkRun, stateDelta: Record<string, unknown>): Promise<void> {
+  if (Object.keys(stateDelta).length === 0) return
+  const invocationId = ctx.services.newId('state')
+  const event = createEvent({ author: 'user', invocationId, actions: { stateDelta } })
+  await session.service.appendEvent({ session: session.session, event })
+}
+
+/** Applies the application's hooks. The event's state change counts whatever they do: the session has it. */
+async function withNativeHooks(
+  hooks: NativeHooks,
+  event: Event,
+  { ctx, translator }: AdkRun,
+): Promise<readonly AgentEvent[]> {
+  const events = await applyNativeHooks(hooks, event, (changed) => translator.translate(changed))
+  const state = event.partial ? undefined : changeState(ctx, event.actions.stateDelta)
+  return state ? [...events, state] : events
+}
+
+function callOriginOf({ author = '' }: Event, { ctx, tree }: AdkRun) {
+  return { runId: ctx.runId, author, iterations: tree.iterations() }
+}
+
+function waitsForClient({ longRunningToolIds }: Event): boolean {
+  return longRunningToolIds !== undefined && longRunningToolIds.length > 0
+}
+
+async function* finish(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
+  const { ctx, frame, session, tree, translator } = run
+  yield* await restoreDroppedResults(run)
+  yield* translator.finish()
+  const interrupts = toInterrupts(translator.requests, ctx.runId)
+  // With the events before an earlier interrupt: a workflow knows by them which of its nodes are done.
+  const createFrame = (): AdkFrame => ({
+    interrupts,
+    answers: {},
+    events: toPlainEvents([...(frame?.events ?? []), ...session.events]),
+    iterations: tree.iterations(),
+  })
+  if (interrupts.length > 0) return interruptedBy(ctx.span.address, createFrame())
+  if (translator.error) throw adkError(translator.error)
+  const { output, pendingCalls } = translator
+  if (pendingCalls.length > 0) ctx.resume.keepFrame(createFrame)
+  return {
+    type: 'done',
+    ...(output === undefined ? {} : { result: output }),
+    ...(pendingCalls.length === 0 ? {} : { pendingToolCallIds: pendingCalls.map(({ id }) => id) }),
+  }
+}
+
+/** ADK puts class instances into events. */
+function toPlainEvents(events: readonly Event[]): readonly Event[] {
+  return JSON.parse(JSON.stringify(events)) as Event[]
+}
+
+/** Shows and stores the results that ADK drops because a call beside them asks for confirmation. */
+async function restoreDroppedResults({
+  session,
+  plugin,
+  translator,
+}: AdkRun): Promise<readonly AgentEvent[]> {
+  const shown: AgentEvent[] = []
+  const events = [...session.events]
+  const stored = new Set(
+    events.flatMap(eventParts).flatMap(({ functionResponse }) => functionResponse?.id ?? []),
+  )
+  for (const event of events) {
+    const callIds = eventParts(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
+    const dropped = plugin.takeDroppedResults(callIds.filter((id) => !stored.has(id)))
+    if (dropped.length === 0) continue
+    const { author = '', invocationId, branch } = event
+    const parts = dropped.map((functionResponse) => ({ functionResponse }))
+    const fields = { author, invocationId, ...(branch === undefined ? {} : { branch }) }
+    const restored = createEvent({ ...fields, content: { role: 'user', parts } })
+    await session.service.appendEvent({ session: session.session, event: restored })
+    shown.push(...translator.translate(restored))
+  }
+  return shown
+}

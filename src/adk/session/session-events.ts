@@ -1,0 +1,145 @@
+import type { Event } from '@google/adk'
+import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
+import { isRequestCall } from '../interrupts/request-calls.js'
+import { eventMark } from './event-mark.js'
+
+/** The messages, calls and results that an event of a session stands for. Results are known by the ids of their calls. */
+export interface EventFacts {
+  /** Whether a run of ours wrote the event. */
+  readonly isMarked: boolean
+  readonly userIds: readonly string[]
+  readonly textIds: readonly string[]
+  readonly calls: readonly FunctionCall[]
+  readonly responses: readonly FunctionResponse[]
+}
+
+/** Reads an event. Without a mark, the id of the event is the id of its message. */
+export function eventFacts(event: Event): EventFacts {
+  if (event.partial === true || isCompaction(event)) return noFacts
+  const isUser = event.author === 'user'
+  const calls: FunctionCall[] = []
+  const responses: FunctionResponse[] = []
+  let hasContent = false
+  for (const part of eventParts(event)) {
+    const { functionCall, functionResponse } = part
+    if (functionCall && !isRequestCall(functionCall)) calls.push(functionCall)
+    if (functionResponse && !isRequestCall(functionResponse)) responses.push(functionResponse)
+    hasContent ||= isUser ? isUserContent(part) : isVisibleText(part)
+  }
+  const isOurs = isMarked(event)
+  const ids = isOurs ? (eventMark(event).messageIds ?? noIds) : hasContent ? [event.id] : noIds
+  return { isMarked: isOurs, userIds: isUser ? ids : noIds, textIds: isUser ? noIds : ids, calls, responses }
+}
+
+const noIds: readonly string[] = []
+const noFacts: EventFacts = { isMarked: true, userIds: noIds, textIds: noIds, calls: [], responses: [] }
+
+// Calls by which ADK moves between agents. Clients may or may not be shown them.
+const controlCalls = new Set(['transfer_to_agent', 'exit_loop', 'finish_task', 'set_model_response'])
+
+/** Whether clients are sure to know a call. */
+export function isAlwaysShown({ name }: FunctionCall): boolean {
+  return name !== undefined && !controlCalls.has(name)
+}
+
+/** Whether a run of ours wrote an event. */
+export function isMarked(event: Event): boolean {
+  for (const _ in eventMark(event)) return true
+  return false
+}
+
+export function eventParts({ content }: Event): readonly Part[] {
+  return content?.parts ?? []
+}
+
+export function isVisibleText(part: Part): part is Part & { text: string } {
+  return typeof part.text === 'string' && part.text !== '' && part.thought !== true
+}
+
+/** Whether a part is something that a user sends: text or an attachment. */
+export function isUserContent(part: Part): boolean {
+  return isVisibleText(part) || part.inlineData !== undefined || part.fileData !== undefined
+}
+
+/** Whether an event is ADK's summary of earlier events, made to shorten requests. */
+export function isCompaction(event: Event): boolean {
+  return 'isCompacted' in event && event.isCompacted === true
+}
+
+/**
+ * The events of the conversation: not cut, and not partial. User events without parts change the state or note a cut;
+ * ADK would take them for the user's latest message.
+ */
+export function conversationEvents(events: readonly Event[]): readonly Event[] {
+  const cut = new Set(events.flatMap((event) => eventMark(event).cut ?? []))
+  return events.filter((event) => {
+    const isSilent = event.author === 'user' && eventParts(event).length === 0
+    return !cut.has(event.id) && event.partial !== true && !isSilent
+  })
+}
+
+/** User events that no user wrote: they carry the input of a workflow node. */
+export function nodeInputs(events: readonly Event[]): ReadonlySet<Event> {
+  const workflows = new Set(events.flatMap((e) => (e.nodeInfo === undefined ? [] : [e.invocationId])))
+  const inputs = new Set<Event>()
+  events.forEach((event, index) => {
+    const before = events[index - 1]
+    if (event.author !== 'user' || isMarked(event) || before?.invocationId !== event.invocationId) return
+    if (workflows.has(event.invocationId)) inputs.add(event)
+  })
+  return inputs
+}
+
+/** A user's message and all events up to the next one. The first exchange of a session may begin without a user. */
+export type Exchange = readonly Event[]
+
+export function splitExchanges(events: readonly Event[]): readonly Exchange[] {
+  const exchanges: Event[][] = []
+  let last: Event | undefined
+  for (const event of events) {
+    const exchange = exchanges.at(-1)
+    if (exchange && !beginsExchange(event, last)) exchange.push(event)
+    else exchanges.push([event])
+    last = event
+  }
+  return exchanges
+}
+
+// Inputs of workflow nodes are user events too, in the middle of an invocation.
+function beginsExchange(event: Event, before: Event | undefined): boolean {
+  if (event.author !== 'user' || eventParts(event).length === 0) return false
+  return event.invocationId !== before?.invocationId
+}
+
+/**
+ * `ended`: the agent has answered, or waits for somebody. `calling`: it was stopped while a tool of its own ran. `open`:
+ * it still has to answer, since an attempt failed or none was made.
+ */
+export type ExchangeStatus = 'ended' | 'calling' | 'open'
+
+export function exchangeStatus(exchange: Exchange): ExchangeStatus {
+  const [start] = exchange
+  if (start?.author !== 'user') return 'ended'
+  const last = exchange.findLast(
+    (event) => !isCompaction(event) && (eventParts(event).length > 0 || event.errorCode !== undefined),
+  )
+  if (last === undefined || last.author === 'user') return last ? 'open' : 'ended'
+  const parts = eventParts(last)
+  if (parts.length === 0) return 'open'
+  const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
+  if (calls.length > 0) return calls.some((call) => isWaitingCall(call, last)) ? 'ended' : 'calling'
+  if (parts.some(isVisibleText) || endsWithoutAnswer(last)) return 'ended'
+  return parts.some(({ functionResponse }) => functionResponse !== undefined) ? 'open' : 'ended'
+}
+
+function isWaitingCall(call: FunctionCall, event: Event): boolean {
+  const { longRunningToolIds = [] } = event
+  // Nobody knows whose an imported call was. No agent is at work on it.
+  if (isRequestCall(call) || eventMark(event).imported === true) return true
+  return call.id !== undefined && longRunningToolIds.includes(call.id)
+}
+
+// Loaded events come from JSON: members without a value may be missing.
+function endsWithoutAnswer({ actions }: Partial<Pick<Event, 'actions'>>): boolean {
+  return actions?.skipSummarization === true || Object.keys(actions?.requestedAuthConfigs ?? {}).length > 0
+}
