@@ -11,7 +11,7 @@ import { planSession } from '../session/plan-session.js'
 import { prepareRunSession, type RunSession } from '../session/run-session.js'
 import { safeSessions } from '../session/safe-sessions.js'
 import { applySessionDelta } from '../session/session-state.js'
-import { createRunPlugin, type RunPlugin } from '../tools/run-plugin.js'
+import { RunPlugin } from '../tools/run-plugin.js'
 import { createTranslator, type Translator } from '../translate/translator.js'
 import { createRunTree, type RunTree } from '../tree/run-tree.js'
 import { pluginsOf, QuietPlugins } from './quiet-plugins.js'
@@ -39,7 +39,7 @@ export async function prepareRun(
   const { options } = setup
   const base = await setup.runnerFor(ctx)
   const { service, key } = await locateSession(setup, ctx, base)
-  const plugin = createRunPlugin({
+  const plugin = new RunPlugin({
     tools: ctx.client.tools,
     where: options.clientTools ?? 'auto',
     root: base.agent,
@@ -88,7 +88,7 @@ export async function prepareRun(
     appName: key.appName,
     root: tree.root,
     sessionService: session.service,
-    plugin: plugin.plugin,
+    plugin,
   })
   return { setup, ctx, frame, runner, session, tree, plugin, translator }
 }

@@ -2,29 +2,34 @@ import type { Event, LlmResponse } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
 
-const prefix = 'call-'
+const ownPrefix = 'call-'
 
 /**
- * Gives the function calls of a complete answer ids that the thread has only once and that ADK keeps in later requests: a
- * call without an id, with one that ADK made, or with one that an earlier call has, gets a new one. Others keep theirs.
+ * Gives the calls of a complete answer ids that are unique in the thread and that ADK keeps in later requests. A call
+ * without an id, with one that ADK made, or with one of an earlier call gets a new one.
  */
-export function nameCalls(parts: readonly Part[], newId: IdSource, events: readonly Event[]): void {
-  const given = new Set<string>()
+export function assignCallIds(parts: readonly Part[], newId: IdSource, events: readonly Event[]): void {
+  const used = new Set<string>()
   for (const { functionCall: call } of parts) {
     if (!call) continue
     const { id } = call
-    const isKept =
-      id !== undefined && id !== '' && !id.startsWith('adk-') && !given.has(id) && !isTaken(id, events)
-    call.id = isKept ? id : madeId(newId)
-    given.add(call.id)
+    const isMissing = id === undefined || id === '' || id.startsWith('adk-')
+    call.id = isMissing || used.has(id) || hasCallId(events, id) ? newCallId(newId) : id
+    used.add(call.id)
   }
 }
 
-/**
- * Takes the function calls out of an unfinished answer. They come again with the complete one, and ADK runs a tool each
- * time it meets its call.
- */
-export function dropPreviews(response: LlmResponse): void {
+function newCallId(newId: IdSource): string {
+  const id = newId('call')
+  return id.startsWith(ownPrefix) ? id : ownPrefix + id
+}
+
+function hasCallId(events: readonly Event[], id: string): boolean {
+  return events.some(({ content }) => content?.parts?.some(({ functionCall }) => functionCall?.id === id))
+}
+
+/** Removes the calls from a partial answer. They come again with the complete one, and ADK would run each tool twice. */
+export function dropPartialCalls(response: LlmResponse): void {
   const { content } = response
   const parts = content?.parts?.filter(({ functionCall }) => !functionCall)
   if (!content || !parts) return
@@ -32,19 +37,19 @@ export function dropPreviews(response: LlmResponse): void {
   else delete response.content
 }
 
-/** The contents without the ids that were made here: Gemini matches by position, and knows only ids of its own. */
-export function withoutMadeIds(contents: readonly Content[]): Content[] {
+/** Removes the ids that we assigned: Gemini matches calls by position, and knows only ids of its own. */
+export function withoutOwnCallIds(contents: readonly Content[]): Content[] {
   return contents.map((content) =>
-    content.parts?.some(hasMadeId) ? { ...content, parts: content.parts.map(withoutMadeId) } : content,
+    content.parts?.some(hasOwnId) ? { ...content, parts: content.parts.map(withoutOwnId) } : content,
   )
 }
 
-function hasMadeId({ functionCall, functionResponse }: Part): boolean {
-  return isMade(functionCall?.id) || isMade(functionResponse?.id)
+function hasOwnId({ functionCall, functionResponse }: Part): boolean {
+  return isOwnId(functionCall?.id) || isOwnId(functionResponse?.id)
 }
 
-function withoutMadeId(part: Part): Part {
-  if (!hasMadeId(part)) return part
+function withoutOwnId(part: Part): Part {
+  if (!hasOwnId(part)) return part
   const { functionCall, functionResponse } = part
   return {
     ...part,
@@ -57,15 +62,6 @@ function withoutId<T extends { id?: string }>({ id: _, ...rest }: T): Omit<T, 'i
   return rest
 }
 
-function isMade(id: string | undefined): boolean {
-  return id?.startsWith(prefix) ?? false
-}
-
-function madeId(newId: IdSource): string {
-  const id = newId('call')
-  return id.startsWith(prefix) ? id : prefix + id
-}
-
-function isTaken(id: string, events: readonly Event[]): boolean {
-  return events.some(({ content }) => content?.parts?.some(({ functionCall }) => functionCall?.id === id))
+function isOwnId(id: string | undefined): boolean {
+  return id?.startsWith(ownPrefix) ?? false
 }

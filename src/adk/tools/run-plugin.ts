@@ -1,137 +1,249 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
-import { BasePlugin, isLlmAgent, type InvocationContext, type LlmRequest } from '@google/adk'
+import {
+  BasePlugin,
+  BaseTool,
+  isLlmAgent,
+  type InvocationContext,
+  type LlmRequest,
+  type LlmResponse,
+} from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
-import { dropPreviews, nameCalls, withoutMadeIds } from './call-ids.js'
-import { UnknownTool } from './client-tool.js'
-import type { Root } from './find-placeholders.js'
-import { createHandOvers } from './hand-overs.js'
-import { instruct } from './instruct.js'
-import { createLostResults, type LostResult } from './lost-results.js'
-import { createOffer, type OfferOptions } from './offer.js'
-import { repairContents } from './repair-contents.js'
-import { RunHooks, type PluginHooks } from './run-hooks.js'
-import { userFirst } from './user-first.js'
+import { ownPluginName } from '../run/quiet-plugins.js'
+import { assignCallIds, dropPartialCalls, withoutOwnCallIds } from './call-ids.js'
+import type { RunnerRoot } from './client-tools.js'
+import { DroppedResults, type DroppedResult } from './dropped-results.js'
+import { offerClientTools, type ClientToolOffer, type ClientToolOfferOptions } from './offer-client-tools.js'
+import { repairContents, withUserFirst } from './repair-contents.js'
 
-/** What one run brings along for its models. */
 export interface RunPluginOptions {
   /** The client's tools. */
   readonly tools: readonly ToolInfo[]
   /**
-   * Which agents may use them. `everywhere`: all of the tree; `placed`: those with a `clientTools()`; `auto`: placed if
+   * The agents that may use them. `everywhere`: all of the tree; `placed`: those with a `clientTools()`; `auto`: placed if
    * there is one in the tree, else everywhere.
    */
-  readonly where: OfferOptions['where']
-  readonly root: Root
-  /** The invocation to go on with, when an attempt before has failed: workflows know by it which nodes are done. */
+  readonly where: ClientToolOfferOptions['where']
+  readonly root: RunnerRoot
+  /** The invocation to continue after a failed attempt: workflows know by it which nodes are done. */
   readonly invocationId?: () => string | undefined
-  /** What models are told besides the instructions of their agents. */
+  /** Instructions for models besides those of their agents. */
   readonly instructions: readonly string[]
   readonly newId: IdSource
   /** Called once for each problem. */
   readonly report: (problem: string) => void
 }
 
-/** The plugin of one run, and what it knows. */
-export interface RunPlugin {
-  /** Belongs before the plugins of the user: ADK asks no further when one of them answers. */
-  readonly plugin: BasePlugin
-  /** The client's name of a tool. `author`, the agent that calls it, settles it where agents have tools of one name. */
-  readonly wireName: (toolName: string, author?: string) => string
-  /** The name that models know a tool of the client by; that of any other tool as it is. */
-  readonly modelName: (wireName: string) => string
-  readonly isClientTool: (toolName: string, author?: string) => boolean
-  /**
-   * Results of tools that ran beside a call that asks for confirmation: ADK drops them. By call id, once. Changes that an
-   * `afterToolCallback` of the agent makes are not in them.
-   */
-  readonly takeDroppedResults: (callIds: readonly string[]) => readonly LostResult[]
-}
+type PluginParams<Callback extends keyof BasePlugin> = BasePlugin[Callback] extends (
+  params: infer P,
+) => unknown
+  ? P
+  : never
+
+const noAnswer = Promise.resolve(undefined)
 
 /**
- * Brings the client's tools and instructions into the model requests of one run, keeps the requests in a form that models
- * accept, gives calls their ids, and ends the run when the client is to act. Nothing of it outlives the run.
+ * The plugin of one run. Adds the client's tools and instructions to model requests, keeps the requests in a form that
+ * models accept, gives calls their ids, and ends the run when the client is to act. Put it before the user's plugins: ADK
+ * skips the rest once a plugin answers, and this one answers only where it must.
  */
-export function createRunPlugin(options: RunPluginOptions): RunPlugin {
-  const { instructions, newId } = options
-  const handOvers = createHandOvers()
-  const lost = createLostResults()
-  const offer = createOffer({
-    ...options,
-    report: once(options.report),
-  })
-  const toolsOf = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
+export class RunPlugin extends BasePlugin {
+  /** The client's name of a tool. `author`, the agent that calls it, decides between agents with tools of one name. */
+  readonly wireName: ClientToolOffer['wireName']
+  /** The name that models know a client's tool by; the name of any other tool as it is. */
+  readonly modelName: ClientToolOffer['modelName']
+  readonly isClientTool: ClientToolOffer['isClientTool']
+  readonly #options: RunPluginOptions
+  readonly #offer: ClientToolOffer
+  readonly #transfers = new Transfers()
+  readonly #dropped = new DroppedResults()
+  readonly #toolsIn = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
 
-  const hooks: PluginHooks = {
-    userMessage: (context) => {
-      const invocationId = options.invocationId?.()
-      if (invocationId !== undefined) Object.assign(context, { invocationId })
-    },
-    beforeModel: (request, context) => {
-      lost.clear(context)
-      if (handOvers.has(context)) return {}
-      toolsOf.set(context, request.toolsDict)
-      offer.addTo(request, context)
-      instruct(request, instructions)
-      request.contents = conversation(request, context)
-      return undefined
-    },
-    afterModel: (response, context) => {
-      if (response.partial) return dropPreviews(response)
-      const parts = response.content?.parts ?? []
-      nameCalls(parts, newId, context.session.events)
-      answerUnknown(parts, toolsOf.get(context))
-    },
-    afterTool: (tool, context, result) => {
-      const { transferToAgent: to } = context.actions
-      const { invocationContext } = context
-      // A model that asks for an agent that does not exist is asked again.
-      if (to !== undefined && invocationContext.agent?.rootAgent.findAgent(to))
-        handOvers.note(invocationContext, to)
-      // Somebody else has to answer. Without this, ADK asks the model once more in some cases: with Gemini, and when
-      // other tools of the turn have answered.
-      if (tool.isLongRunning && (result === null || result === undefined)) handOvers.end(invocationContext)
-      lost.note(tool, { context, result })
-    },
-    toolError: (tool, context, error) => {
-      lost.noteError(context, error)
-      // ADK would leave the call open, as if the result were still to come.
-      return tool.isLongRunning ? { error: error.message } : undefined
-    },
+  constructor(options: RunPluginOptions) {
+    super(ownPluginName)
+    this.#options = options
+    this.#offer = offerClientTools({ ...options, report: reportOnce(options.report) })
+    this.wireName = this.#offer.wireName
+    this.modelName = this.#offer.modelName
+    this.isClientTool = this.#offer.isClientTool
   }
-  const { wireName, modelName, isClientTool } = offer
-  return { plugin: new RunHooks(hooks), wireName, modelName, isClientTool, takeDroppedResults: lost.take }
+
+  /** Returns, once, the results of these calls that ADK drops because a call beside them asks for confirmation. */
+  takeDroppedResults(callIds: readonly string[]): readonly DroppedResult[] {
+    return this.#dropped.take(callIds)
+  }
+
+  override onUserMessageCallback({
+    invocationContext,
+  }: PluginParams<'onUserMessageCallback'>): Promise<undefined> {
+    const invocationId = this.#options.invocationId?.()
+    if (invocationId !== undefined) Object.assign(invocationContext, { invocationId })
+    return noAnswer
+  }
+
+  // The inherited one logs that it is experimental.
+  override beforeToolSelection(): Promise<undefined> {
+    return noAnswer
+  }
+
+  // Async: what it throws is a rejection.
+  override async beforeModelCallback({
+    callbackContext: { invocationContext: context },
+    llmRequest: request,
+  }: PluginParams<'beforeModelCallback'>): Promise<LlmResponse | undefined> {
+    this.#dropped.clear(context)
+    // The model of an agent that has transferred has nothing more to do.
+    if (this.#transfers.hasTransferred(context)) return {}
+    this.#toolsIn.set(context, request.toolsDict)
+    this.#offer.addTo(request, context)
+    addInstructions(request, this.#options.instructions)
+    request.contents = toModelContents(request, context)
+    return Promise.resolve(undefined)
+  }
+
+  // Called for every delta.
+  override afterModelCallback({
+    callbackContext,
+    llmResponse: response,
+  }: PluginParams<'afterModelCallback'>): Promise<undefined> {
+    const parts = response.content?.parts
+    if (!parts?.some(({ functionCall }) => functionCall)) return noAnswer
+    if (response.partial) dropPartialCalls(response)
+    else {
+      const { invocationContext: context } = callbackContext
+      assignCallIds(parts, this.#options.newId, context.session.events)
+      answerUnknownTools(parts, this.#toolsIn.get(context))
+    }
+    return noAnswer
+  }
+
+  override afterToolCallback({
+    tool,
+    toolContext,
+    result,
+  }: PluginParams<'afterToolCallback'>): Promise<undefined> {
+    const { invocationContext: context, actions } = toolContext
+    const to = actions.transferToAgent
+    // ADK asks the model again when it names an agent that does not exist.
+    if (to !== undefined && context.agent?.rootAgent.findAgent(to)) this.#transfers.record(context, to)
+    // Somebody else has to answer. Without this, ADK sometimes asks the model once more: with Gemini, and when other
+    // tools beside this one have answered.
+    if (tool.isLongRunning && isNothing(result)) this.#transfers.endWithCallers(context)
+    this.#dropped.record(tool, toolContext, result)
+    return noAnswer
+  }
+
+  override onToolErrorCallback({
+    tool,
+    toolContext,
+    error,
+  }: PluginParams<'onToolErrorCallback'>): Promise<Record<string, unknown> | undefined> {
+    this.#dropped.recordError(toolContext, error)
+    // ADK would leave the call pending, as if the result were still to come.
+    return tool.isLongRunning ? Promise.resolve({ error: error.message }) : noAnswer
+  }
 }
 
-/** The contents of a request as its model takes them. */
-function conversation({ contents }: LlmRequest, context: InvocationContext): Content[] {
-  const repaired = userFirst(repairContents(contents), context)
-  return isPlainGemini(context) ? withoutMadeIds(repaired) : [...repaired]
+function isNothing(result: unknown): boolean {
+  return result === null || result === undefined
 }
 
-/** Calls of tools that do not exist get an answer that says so. */
-function answerUnknown(parts: readonly Part[], tools: LlmRequest['toolsDict'] | undefined): void {
+function reportOnce(report: (problem: string) => void): (problem: string) => void {
+  const reported = new Set<string>()
+  return (problem) => {
+    if (reported.has(problem)) return
+    reported.add(problem)
+    report(problem)
+  }
+}
+
+type SystemInstruction = NonNullable<LlmRequest['config']>['systemInstruction']
+
+/** Adds instructions to those of the agent. */
+export function addInstructions(request: LlmRequest, instructions: readonly string[]): void {
+  if (instructions.length === 0) return
+  const systemInstruction = appendInstruction(request.config?.systemInstruction, instructions.join('\n\n'))
+  request.config = { ...request.config, systemInstruction }
+}
+
+/** ADK keeps a text here; callbacks may leave any form that Gemini takes. */
+function appendInstruction(before: SystemInstruction, text: string): NonNullable<SystemInstruction> {
+  if (before === undefined || before === '') return text
+  if (typeof before === 'string') return `${before}\n\n${text}`
+  if (Array.isArray(before)) return [...before, { text }]
+  if (isContent(before)) return { ...before, parts: [...(before.parts ?? []), { text }] }
+  return [before, { text }]
+}
+
+function isContent(value: object): value is Content {
+  return 'parts' in value || 'role' in value
+}
+
+function toModelContents({ contents }: LlmRequest, context: InvocationContext): Content[] {
+  const repaired = withUserFirst(repairContents(contents), context)
+  return usesGeminiApi(context) ? withoutOwnCallIds(repaired) : [...repaired]
+}
+
+/** Whether the model is Gemini with its usual API. Its Interactions API takes any call id. */
+function usesGeminiApi({ agent }: InvocationContext): boolean {
+  if (!isLlmAgent(agent)) return false
+  const model: object = agent.canonicalModel
+  return geminiBrand in model && !('useInteractionsApi' in model && model.useInteractionsApi)
+}
+
+// ADK's own brand: `instanceof` would not work across two copies of ADK.
+const geminiBrand = Symbol.for('google.adk.geminiModel')
+
+/** Lets calls of unknown tools have a result. */
+function answerUnknownTools(parts: readonly Part[], tools: LlmRequest['toolsDict'] | undefined): void {
   for (const { functionCall } of parts) {
     const name = functionCall?.name
     if (tools && name !== undefined && !Object.hasOwn(tools, name)) tools[name] = new UnknownTool(name)
   }
 }
 
-/** Whether the model is Gemini by its usual interface. The other one matches calls by any id. */
-function isPlainGemini({ agent }: InvocationContext): boolean {
-  if (!isLlmAgent(agent)) return false
-  const model: object = agent.canonicalModel
-  return gemini in model && !('useInteractionsApi' in model && model.useInteractionsApi)
+/** Returns an error for calls of a tool that does not exist. ADK leaves them without a result, and models try again. */
+class UnknownTool extends BaseTool {
+  constructor(name: string) {
+    super({ name, description: '' })
+  }
+
+  override runAsync(): Promise<{ readonly error: string }> {
+    return Promise.resolve({ error: `There is no tool named "${this.name}".` })
+  }
 }
 
-// As ADK knows its own: an `instanceof` would not work across two copies of it.
-const gemini = Symbol.for('google.adk.geminiModel')
+/**
+ * The transfers of a run. An agent that transfers runs the other agent inside its own step and goes on after it: when the
+ * other waits in the middle of a step, and with Gemini always, since its last chunk makes ADK believe that the step is
+ * not over.
+ */
+class Transfers {
+  readonly #callers = new Map<string, InvocationContext>()
+  readonly #transferred = new WeakSet<InvocationContext>()
 
-function once(report: (problem: string) => void): (problem: string) => void {
-  const told = new Set<string>()
-  return (problem) => {
-    if (told.has(problem)) return
-    told.add(problem)
-    report(problem)
+  record(from: InvocationContext, to: string): void {
+    this.#callers.set(agentKey(from, to), from)
+    this.#transferred.add(from)
   }
+
+  hasTransferred(context: InvocationContext): boolean {
+    return this.#transferred.has(context)
+  }
+
+  /** Ends an agent after its step, and those that have transferred to it. */
+  endWithCallers(context: InvocationContext): void {
+    const ended = new Set<InvocationContext>()
+    let current: InvocationContext | undefined = context
+    // Two agents can transfer to each other.
+    while (current && !ended.has(current)) {
+      current.endInvocation = true
+      ended.add(current)
+      current = this.#callers.get(agentKey(current, current.agent?.name))
+    }
+  }
+}
+
+function agentKey({ branch }: InvocationContext, name: string | undefined): string {
+  return JSON.stringify([branch, name])
 }
