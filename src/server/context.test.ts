@@ -24,7 +24,7 @@ it.each<[string, Partial<ServerOptions>]>([
   )
 })
 
-it('takes what can be meant', () => {
+it('takes options that can be meant', () => {
   expect(() =>
     checkOptions({
       agents,

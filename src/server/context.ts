@@ -15,7 +15,7 @@ import { createHousekeeping, type Housekeeping } from './retention/housekeeping.
 import { createStateRules, type StateRulesHandle } from './state/state-rules.js'
 import { Heartbeats } from './stream/heartbeat.js'
 
-/** What the parts of a server share. */
+/** Everything that the parts of a server share. */
 export interface ServerContext {
   readonly agents: ReadonlyMap<string, Agent>
   readonly store: Store

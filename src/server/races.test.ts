@@ -47,7 +47,7 @@ function distant(inner: Store): Store {
   return { ...inner, threads: slow(inner.threads), log: slow(inner.log), leases: slow(inner.leases) }
 }
 
-describe('a client that answers in the moment the end is shown', () => {
+describe('a client that answers as soon as it sees the terminal event', () => {
   test.each(['near', 'distant'])('finds the thread free, on a %s store', async (kind) => {
     const clock = manualClock()
     const near = createMemoryStore({ clock })
@@ -78,8 +78,8 @@ describe('two requests for one thread at once', () => {
   })
 })
 
-describe('one who connects while the run ends', () => {
-  test.each(['near', 'distant'])('sees the end, whenever that is, on a %s store', async (kind) => {
+describe('a client that connects while the run ends', () => {
+  test.each(['near', 'distant'])('sees the terminal event, on a %s store', async (kind) => {
     for (let delay = 0; delay < 25; delay++) {
       const clock = manualClock()
       const near = createMemoryStore({ clock })
@@ -111,7 +111,7 @@ describe('a run that was lost', () => {
     await store.leases.release(lease)
   }
 
-  test('under a lease that has yet to run out is ended for one who follows it, when it has', async () => {
+  test('is ended for its subscriber once its lease has run out', async () => {
     const clock = manualClock()
     const store = createMemoryStore({ clock })
     await lose(store)
@@ -125,7 +125,7 @@ describe('a run that was lost', () => {
     expect((await stream.ended).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'RUN_LOST' })
   })
 
-  test('is out of the way of a run, and of all who look, however they come together', async () => {
+  test('is recovered once, however many requests come together', async () => {
     const clock = manualClock()
     const store = createMemoryStore({ clock })
     await lose(store)
@@ -183,8 +183,8 @@ describe('a store that fails', () => {
   })
 })
 
-describe('a server that shuts down while a run is being opened', () => {
-  test('does not begin it', async () => {
+describe('a server that shuts down while a request is becoming a run', () => {
+  test('does not start the run', async () => {
     const gate = deferred()
     const hooks = { lock: () => gate.promise.then(() => undefined) }
     const served = fetchServer({ agents: [speaker()], hooks })
@@ -197,8 +197,8 @@ describe('a server that shuts down while a run is being opened', () => {
   })
 })
 
-describe('a client that leaves before its stream has begun', () => {
-  test('cancels its run, where it is to be', async () => {
+describe('a client that disconnects before its stream has begun', () => {
+  test('cancels its run if the server is set to do so', async () => {
     const [gate, never] = [deferred(), deferred()]
     const hooks = { lock: () => gate.promise.then(() => undefined) }
     const served = fetchServer({ agents: [speaker(never.promise)], hooks, onDisconnect: 'cancel' })

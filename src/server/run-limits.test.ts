@@ -91,7 +91,7 @@ describe('limits.runsPerUser', () => {
   })
 })
 
-describe('a place is free again', () => {
+describe('a run stops counting', () => {
   const limits = { runs: 1, runTimeoutMs: 60_000 }
   const next = { threadId: 'thread-2' }
 
@@ -134,7 +134,7 @@ describe('a place is free again', () => {
     expect(textOf(await made.run(next))).toBe('Fine.')
   })
 
-  test('when the client went away and the run with it', async () => {
+  test('when its client disconnects and takes it along', async () => {
     const gone = new AbortController()
     const made = fetchServer({ agents: [holding()], limits, onDisconnect: 'cancel' })
     const first = await made.open('/run', { body: inputOf(), signal: gone.signal })
@@ -160,7 +160,7 @@ describe('a second run on a busy thread', () => {
   describe('with wait', () => {
     const options = { whenBusy: 'wait', limits: { waitMs: 1000 } } as const
 
-    test('has its turn when the first is over', async () => {
+    test('starts when the first has ended', async () => {
       const gate = deferred()
       const { made, first } = await busy(options, gate.promise)
       const second = await made.open('/run', { body: inputOf() })
@@ -182,7 +182,7 @@ describe('a second run on a busy thread', () => {
       expect(await made.metric('lease_wait_seconds_count')).toMatchObject({ 'outcome="timeout"': 1 })
     })
 
-    test('is given up when its client goes away', async () => {
+    test('is given up when its client disconnects', async () => {
       const gone = new AbortController()
       const gate = deferred()
       const { made, first } = await busy(options, gate.promise)
@@ -196,7 +196,7 @@ describe('a second run on a busy thread', () => {
       expect(await made.metric('runs_started_total')).toEqual({ 'agent="talker"': 1 })
     })
 
-    test('comes to its turn when another process has the thread', async () => {
+    test('starts when another process has released the thread', async () => {
       const made = fetchServer({ agents: [talker()], ...options })
       const lease = await hold(made.store)
       const second = made.run()
@@ -214,7 +214,7 @@ describe('a second run on a busy thread', () => {
       expectRefusal(await second, 409, 'THREAD_IS_LOCKED')
     })
 
-    test('many have their turns one after the other', async () => {
+    test('many start one after the other', async () => {
       const gate = deferred()
       const { made, first } = await busy(options, gate.promise)
       const bodies = [inputOf(), inputOf(), inputOf()]
@@ -252,7 +252,7 @@ describe('a second run on a busy thread', () => {
   describe('with cancel-previous', () => {
     const options = { whenBusy: 'cancel-previous', limits: { waitMs: 1000 } } as const
 
-    test('has the thread at once, and the first ends as cancelled', async () => {
+    test('gets the thread at once, and the first ends as cancelled', async () => {
       const { made, first } = await busy(options)
       const second = await made.open('/run', { body: inputOf() })
       expect(textOf(await second.ended)).toBe('Fine.')
@@ -298,7 +298,7 @@ describe('limits of time', () => {
     expect(made.clock.pending).toBe(0)
   })
 
-  test('a tool that has no limit of its own has that of the server', async () => {
+  test('a tool without a limit of its own has that of the server', async () => {
     const slow = defineTool({
       name: 'slow',
       description: 'Never ends.',
@@ -318,7 +318,7 @@ describe('limits of time', () => {
   })
 })
 
-describe('threads that nobody uses', () => {
+describe('unused threads', () => {
   const minute = 60_000
 
   /** Serves, with a list of what was removed and why. */
@@ -346,7 +346,7 @@ describe('threads that nobody uses', () => {
     }
   }
 
-  test('one more than maxPerUser takes the place of the one not used for longest', async () => {
+  test('one more than maxPerUser removes the one unused for longest', async () => {
     const { made, removed } = kept({ maxPerUser: 2 })
     await runOn(made, 'a', 'b', 'a', 'c')
     expect(removed).toEqual([['b', 'too-many']])
@@ -356,7 +356,7 @@ describe('threads that nobody uses', () => {
     expect(await listed(made)).toHaveLength(2)
   })
 
-  test('a run on a thread that is there removes none', async () => {
+  test('a run on a stored thread removes none', async () => {
     const { made, removed } = kept({ maxPerUser: 2 })
     await runOn(made, 'a', 'b', 'a', 'b')
     expect(removed).toEqual([])
@@ -373,7 +373,7 @@ describe('threads that nobody uses', () => {
     expect((await made.ask('GET /message_snapshot/a')).status).toBe(404)
   })
 
-  test('that are at work are no such threads', async () => {
+  test('stay while a run is at work on them', async () => {
     const { made, removed } = kept({ idleTimeoutMs: minute, sweepEveryMs: minute }, holding())
     const stream = await made.open('/run', { body: inputOf() })
     await stream.until('TEXT_MESSAGE_CONTENT')
@@ -383,7 +383,7 @@ describe('threads that nobody uses', () => {
     await stream.ended
   })
 
-  test('a thread that is deleted is shown once more before', async () => {
+  test('onThreadRemoved gets a thread before it is deleted', async () => {
     const { made, removed } = kept({})
     await made.run({ threadId: 'a' })
     const { status, body } = await made.ask('DELETE /thread/a')

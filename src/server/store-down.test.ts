@@ -140,7 +140,7 @@ describe.each(kinds)('a store that fails with %s', (_, makeError, status, code) 
       expectRefusal(await made.ask(route, { body: { threadId: 'thread-1' } }), status, code)
   })
 
-  test('at log.read ends the stream of who comes back with an error, and the next try works', async () => {
+  test('at log.read ends the stream of a reconnecting client with an error, and the next try works', async () => {
     const { made, fail, repair } = served()
     const first = await made.open('/run', { body: inputOf() })
     await first.ended
@@ -248,7 +248,7 @@ describe('a log that cannot be written', () => {
   const ids = (received: readonly (string | undefined)[]): (number | undefined)[] =>
     received.map((id) => (id === undefined ? undefined : Number(id.slice(id.lastIndexOf(':') + 1))))
 
-  it('loses nothing for those who follow, and is complete in the end', async () => {
+  it('loses nothing for subscribers, and is complete in the end', async () => {
     const gate = deferred()
     const { made, fail, repair, clock, calls } = served(gated(gate.promise))
     fail('log.append', storeError())
@@ -296,7 +296,7 @@ describe('a log that cannot be written', () => {
     expect(textOf(await stream.ended)).toBe('ABC')
   })
 
-  it('stops a run that hands a call to its client: it must not be forgotten', async () => {
+  it('stops a run that hands a tool call to its client: the call must not be forgotten', async () => {
     const tools = [{ name: 'pick', description: 'Picks.', parameters: {} }]
     const { made, fail, repair } = served(talker([[{ toolCall: { name: 'pick' } }], 'Fine.']))
     fail('log.append', storeError())
@@ -352,7 +352,7 @@ describe('a lease', () => {
     expect(textOf(await made.run())).toBe('Fine.')
   })
 
-  it('that is lost when the run ends makes a failure of it', async () => {
+  it('that is lost when the run ends makes the run fail', async () => {
     const gate = deferred()
     const { made, stream, takeOver, store } = await working(gated(gate.promise))
     await takeOver()

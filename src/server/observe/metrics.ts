@@ -4,7 +4,7 @@ import { createHistogram, createNumber, type Metric } from './prometheus.js'
 /** The content type of what `render` returns. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** How a run ended. Runs that were `lost` with their process, or had `nothing` to do, were never counted as started. */
+/** The status of a run at its end. Runs that were `lost` with their process, or had `nothing` to do, were never counted as started. */
 type CountedEnd = RunStatus | 'nothing'
 
 /**

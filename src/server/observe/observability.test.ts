@@ -69,7 +69,7 @@ describe('logs', () => {
     expect(all).not.toEqual([])
   })
 
-  test('of runs that end well say which, not what was said', async () => {
+  test('of runs that end well name the run, not the content of messages', async () => {
     const made = served([call('look_up'), `It is ${said}.`])
     const context = [{ description: said, value: said }]
     const events = await made.run(
@@ -146,7 +146,7 @@ describe('logs', () => {
       await made.ask('PATCH /state/thread-1', { body: [{ op: 'add', path, value: said }], headers })
   })
 
-  test('of identities that are refused or cannot be told', async () => {
+  test('of identities that are refused or faulty', async () => {
     const made = served(() => said, {
       identify: (request) => {
         if (request.headers.has('x-break')) throw new Error('The directory is down.')

@@ -123,7 +123,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual(['call', 'waiting'])
     })
 
-    test('spares nothing that an edit has left with an open call, unless somebody goes on with it', async () => {
+    test('spares a fork with an open call only if somebody returned to it', async () => {
       const kept = { forkedFrom: 'c', pendingToolCalls: [{ id: 'x', name: 'pick' }] }
       await save(keyOf('c~1'), kept)
       await save(keyOf('c~2'), kept)
@@ -326,7 +326,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual([])
     })
 
-    test('never overlap: who asks for one gets the one under way', async () => {
+    test('never overlap: a second call joins the sweep under way', async () => {
       await saveInTurn('a', 'b')
       let lists = 0
       let finish = (): void => undefined
@@ -358,7 +358,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual([])
     })
 
-    test('reject for who asked when the threads cannot be listed', async () => {
+    test('reject for the caller when the threads cannot be listed', async () => {
       const error = new MillraceError('STORE_ERROR', 'No disk.')
       const housekeeping = keep({ idleTimeoutMs: 1 }, { idle: () => Promise.reject(error) })
       await expect(housekeeping.sweep()).rejects.toBe(error)
@@ -413,7 +413,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
 
     const fork = { forkedFrom: 'c' }
 
-    test('is made by what an edit has left before any conversation goes, the oldest first', async () => {
+    test('is made by unused forks before any other thread, the oldest first', async () => {
       await saveInTurn('a', 'b', 'c')
       for (const name of ['c~1', 'c~2', 'c~3']) {
         await save(keyOf(name), fork)
@@ -425,7 +425,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual(['b', 'c'])
     })
 
-    test('is not made first by what an edit has left when somebody goes on with it', async () => {
+    test('is not made first by a fork that somebody returned to', async () => {
       await saveInTurn('a', 'b')
       await save(keyOf('c~1'), fork)
       await save(keyOf('c~1'), { append: messagesOf('m') })
@@ -433,7 +433,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual(['b', 'c~1'])
     })
 
-    test('is made by what an edit has left, also when a call was open in it', async () => {
+    test('is made by an unused fork, also when a call was open in it', async () => {
       await saveInTurn('a')
       await save(keyOf('c~1'), { ...fork, pendingToolCalls: [{ id: 'x', name: 'pick' }] })
       await keep({ maxPerUser: 2 }).makeRoom(owner, 'new')
@@ -448,7 +448,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(await left()).toEqual(['t249'])
     })
 
-    test('is not needed by a thread that is there already', async () => {
+    test('is not needed by a stored thread', async () => {
       await saveInTurn('a', 'b', 'c')
       await keep({ maxPerUser: 2 }).makeRoom(owner, 'a')
       expect(await left()).toEqual(['a', 'b', 'c'])
@@ -488,7 +488,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       expect(logged).toEqual([{ level: 'warn', facts }])
     })
 
-    test('is made by the next thread when one was used meanwhile, or is not to go', async () => {
+    test('is made by the next thread when one was used meanwhile, or is spared', async () => {
       await saveInTurn('used', 'dear', 'a', 'b')
       const list: ThreadStore['list'] = async (whose, page) => {
         const found = await store.threads.list(whose, page)

@@ -46,7 +46,7 @@ function storeLosesLease(): Store {
 }
 
 describe('a thread that is to be removed', () => {
-  test('is gone, and its lease is free', async () => {
+  test('is removed, and its lease is free', async () => {
     await save()
     expect(await remove()).toBe('removed')
     expect(await store.threads.load(key)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('a thread that is to be removed', () => {
     expect(await store.threads.load(key)).toBeUndefined()
   })
 
-  test('is spared when it should not go any more, and nobody hears of it', async () => {
+  test('is spared when it is no longer due, without a call of onThreadRemoved', async () => {
     await save()
     const heard: Thread[] = []
     const rules = { onThreadRemoved: (thread: Thread) => void heard.push(thread) }
@@ -89,12 +89,12 @@ describe('a thread that is to be removed', () => {
     expect(await store.leases.isHeld(key)).toBe(false)
   })
 
-  test('is busy when it was taken over before it could go', async () => {
+  test('is busy when its lease was taken over before the removal', async () => {
     await save()
     expect(await remove({ store: storeLosesLease() })).toBe('busy')
   })
 
-  test('lets go of its lease when the store fails, and the error comes out', async () => {
+  test('releases its lease when the store fails, and rejects', async () => {
     await save()
     const error = new MillraceError('STORE_ERROR', 'No disk.')
     const broken: Store = { ...store, threads: { ...store.threads, load: () => Promise.reject(error) } }
@@ -103,7 +103,7 @@ describe('a thread that is to be removed', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('is removed also when its lease cannot be given back', async () => {
+  test('is removed also when its lease cannot be released', async () => {
     await save()
     const error = new MillraceError('STORE_ERROR', 'No disk.')
     const broken: Store = { ...store, leases: { ...store.leases, release: () => Promise.reject(error) } }

@@ -56,7 +56,7 @@ function lastEventPosition(headers: Headers, limits: Limits): EventPosition | un
   return position
 }
 
-/** How far a run in another process has come, only its log can tell. */
+/** Trusts any event of a run in another process: only its log tells how far it has come. */
 function isOfLatestRun(
   { runId, seq }: EventPosition,
   run: Thread['run'],

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Where the bytes of one response go. */
+/** Takes the bytes of one response. */
 export interface Sink {
   /** Returns false when the client is behind: wait for `drained` before the next write. */
   write(chunk: string | Uint8Array): boolean
