@@ -7,7 +7,7 @@ import type { Store } from '../threads/contract.js'
 import { defaultLimits, type Limits, type Logger, type ServerOptions, type ThreadRules } from './contract.js'
 import type { Hooks } from './hooks/hooks.js'
 import { createLogFlusher, type LogFlusher } from './live/log-flusher.js'
-import { createRegistry, type Registry } from './live/registry.js'
+import { createRunRegistry, type RunRegistry } from './live/registry.js'
 import { createDefaultLogger } from './observe/default-logger.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecoveries, type Recoveries } from './recovery/recover-thread.js'
@@ -28,7 +28,7 @@ export interface ServerContext {
   readonly history: Required<ServerOptions>['history']
   /** The name under which this server leases threads. */
   readonly owner: string
-  readonly registry: Registry
+  readonly registry: RunRegistry
   readonly recoveries: Recoveries
   readonly flusher: LogFlusher
   readonly housekeeping: Housekeeping
@@ -62,7 +62,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     onDisconnect: options.onDisconnect ?? 'continue',
     history: options.history ?? 'server',
     owner,
-    registry: createRegistry(limits),
+    registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
     flusher: createLogFlusher(clock, (error) => {
       metrics.storeFailed()

@@ -3,7 +3,7 @@ import { sequentialIds } from '../../src/core/ids.js'
 import type { ServerContext } from '../../src/server/context.js'
 import { defaultLimits, type Logger } from '../../src/server/contract.js'
 import { createLogFlusher } from '../../src/server/live/log-flusher.js'
-import { createRegistry } from '../../src/server/live/registry.js'
+import { createRunRegistry } from '../../src/server/live/registry.js'
 import { createMetrics } from '../../src/server/observe/metrics.js'
 import { createRecoveries } from '../../src/server/recovery/recover-thread.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
@@ -32,7 +32,7 @@ export function createServerContext(
   const server: ServerContext = {
     ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', owner },
-    registry: createRegistry(limits),
+    registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
     flusher: createLogFlusher(clock, () => undefined),
     housekeeping: createHousekeeping({

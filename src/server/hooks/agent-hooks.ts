@@ -105,11 +105,11 @@ function checkReplaced(result: Replaced<AgentEvent>): Replaced<AgentEvent> {
 function toEvents(result: Iterable<unknown> | null | undefined): readonly AgentEvent[] | undefined {
   if (result === undefined || result === null) return undefined
   const events = [...result]
-  if (events.every(isEvent)) return events
+  if (events.every(isAgentEvent)) return events
   throw new TypeError('Give a list of events, or undefined.')
 }
 
-function isEvent(value: unknown): value is AgentEvent {
+function isAgentEvent(value: unknown): value is AgentEvent {
   return isRecord(value) && 'type' in value
 }
 

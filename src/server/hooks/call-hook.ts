@@ -41,13 +41,17 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
 
 async function guardPromise<T>(server: HookContext, name: keyof Hooks, result: Promise<T>): Promise<T> {
   try {
-    return await withTimeout(server, name, result)
+    return await withHookTimeout(server, name, result)
   } catch (error) {
     throw hookError(server, name, error)
   }
 }
 
-function withTimeout<T>({ clock, limits }: HookContext, name: keyof Hooks, result: Promise<T>): Promise<T> {
+function withHookTimeout<T>(
+  { clock, limits }: HookContext,
+  name: keyof Hooks,
+  result: Promise<T>,
+): Promise<T> {
   const { hookTimeoutMs } = limits
   return new Promise((resolve, reject) => {
     const cancel = clock.schedule(hookTimeoutMs, () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
 import { keyOf } from '../../../test/support/store-contract/rig.js'
 import type { ThreadKey } from '../../threads/contract.js'
-import { createRegistry, type LiveRun, type StartingRuns } from './registry.js'
+import { createRunRegistry, type LiveRun, type StartingRuns } from './registry.js'
 import { RunFeed } from './run-feed.js'
 
 function runOn(key: ThreadKey): LiveRun {
@@ -19,7 +19,7 @@ function runOn(key: ThreadKey): LiveRun {
 
 describe('live runs', () => {
   test('are found by all parts of their key', () => {
-    const registry = createRegistry({ runs: 10, runsPerUser: 10 })
+    const registry = createRunRegistry({ runs: 10, runsPerUser: 10 })
     const run = runOn(keyOf('t'))
     registry.add(run)
     expect(registry.get({ ...keyOf('t') })).toBe(run)
@@ -29,13 +29,13 @@ describe('live runs', () => {
   })
 
   test('are not mixed up when parts of their keys run together', () => {
-    const registry = createRegistry({ runs: 10, runsPerUser: 10 })
+    const registry = createRunRegistry({ runs: 10, runsPerUser: 10 })
     registry.add(runOn({ app: 'a","b', user: 'c', agent: 'd', thread: 'e' }))
     expect(registry.get({ app: 'a', user: 'b","c', agent: 'd', thread: 'e' })).toBeUndefined()
   })
 
   test('are forgotten when they are over, unless another has their place by then', () => {
-    const registry = createRegistry({ runs: 10, runsPerUser: 10 })
+    const registry = createRunRegistry({ runs: 10, runsPerUser: 10 })
     const [first, second] = [runOn(keyOf('t')), runOn(keyOf('t'))]
     registry.add(first)
     registry.add(second)
@@ -49,7 +49,7 @@ describe('live runs', () => {
 
 describe('slots for runs', () => {
   test('are so many for all, and come back once', () => {
-    const registry = createRegistry({ runs: 2, runsPerUser: 10 })
+    const registry = createRunRegistry({ runs: 2, runsPerUser: 10 })
     const release = registry.reserve(keyOf('a', { user: 'ann' }))
     registry.reserve(keyOf('b', { user: 'bob' }))
     expect(() => registry.reserve(keyOf('c', { user: 'cid' }))).toThrow(
@@ -62,7 +62,7 @@ describe('slots for runs', () => {
   })
 
   test('are so many for a user of an application', () => {
-    const registry = createRegistry({ runs: 10, runsPerUser: 1 })
+    const registry = createRunRegistry({ runs: 10, runsPerUser: 1 })
     const release = registry.reserve(keyOf('a', { user: 'ann' }))
     expect(() => registry.reserve(keyOf('b', { user: 'ann', agent: 'other' }))).toThrow('this user')
     registry.reserve(keyOf('b', { user: 'bob' }))
@@ -72,7 +72,7 @@ describe('slots for runs', () => {
   })
 
   test('are not taken by a run that is refused', () => {
-    const registry = createRegistry({ runs: 1, runsPerUser: 1 })
+    const registry = createRunRegistry({ runs: 1, runsPerUser: 1 })
     const release = registry.reserve(keyOf('a'))
     for (let n = 0; n < 3; n++) expect(() => registry.reserve(keyOf('a'))).toThrow()
     release()
@@ -81,7 +81,7 @@ describe('slots for runs', () => {
   })
 })
 
-const startingRuns = (): StartingRuns => createRegistry({ runs: 1, runsPerUser: 1 }).starting
+const startingRuns = (): StartingRuns => createRunRegistry({ runs: 1, runsPerUser: 1 }).starting
 
 function addStarting(starting: StartingRuns, thread: string, runId: string) {
   const ended = deferred()

@@ -26,7 +26,7 @@ export interface LiveRun {
 }
 
 /** The runs of this process. Interrupted runs are over and not among them. */
-export interface Registry {
+export interface RunRegistry {
   readonly size: number
   get(key: ThreadKey): LiveRun | undefined
   all(): readonly LiveRun[]
@@ -58,10 +58,10 @@ interface StartingRun {
   readonly controller: AbortController
 }
 
-export function createRegistry({
+export function createRunRegistry({
   runs: maxRuns,
   runsPerUser,
-}: Pick<Limits, 'runs' | 'runsPerUser'>): Registry {
+}: Pick<Limits, 'runs' | 'runsPerUser'>): RunRegistry {
   const live = new Map<string, LiveRun>()
   const slotsByUser = new Map<string, number>()
   let slots = 0

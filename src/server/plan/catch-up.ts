@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { isEqual } from '../../core/is-equal.js'
 import type { AgentEvent, RunInput } from '../../protocol/index.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
-import { isConversation } from './message-index.js'
+import { isConversation } from './stored-messages.js'
 
 export interface CatchUpOptions {
   readonly input: RunInput

@@ -15,7 +15,7 @@ export function isEdited(stored: Message, message: Message, isLegacy: boolean): 
   const before = toParts(stored).filter(
     (part) => !isLegacy || part.type === 'text' || part.source.type !== 'file',
   )
-  if (isEqual(before.map(withoutId), toParts(message).map(withoutId))) return false
+  if (isEqual(before.map(withoutPartId), toParts(message).map(withoutPartId))) return false
   const sent: unknown = stored.metadata?.[sentMark]
   return sent === undefined || sent !== contentHash(message)
 }
@@ -28,14 +28,14 @@ export function withSentMark(changed: Message, sent: Message | undefined): Messa
 }
 
 function contentHash(message: UserMessage): string {
-  return stableHash(JSON.stringify(toParts(message).map(withoutId)))
+  return stableHash(JSON.stringify(toParts(message).map(withoutPartId)))
 }
 
 function toParts({ content }: UserMessage): readonly ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-function withoutId({
+function withoutPartId({
   id: _id,
   metadata: _metadata,
   ...part

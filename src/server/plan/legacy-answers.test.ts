@@ -2,8 +2,7 @@ import type { Interrupt, ResumeEntry } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { planRequest } from '../../../test/support/plan-request.js'
 import type { Thread } from '../../threads/contract.js'
-import { legacyAnswers } from './legacy-answers.js'
-import { planRun } from './plan-run.js'
+import { legacyAnswers, planRun } from './plan-run.js'
 
 const asking = (...ids: readonly string[]): Thread => {
   const interrupts: Interrupt[] = ids.map((id) => ({ id, reason: 'input_required' }))

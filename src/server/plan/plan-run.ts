@@ -1,18 +1,27 @@
-import type { Message } from '@ag-ui/core'
+import type { Message, ResumeEntry } from '@ag-ui/core'
 import { sortAnswers } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual } from '../../core/is-equal.js'
 import { isRecord } from '../../core/is-record.js'
 import { isCutOff, isRejected, type AgentEvent, type RunInput } from '../../protocol/index.js'
 import type { MessageChange, Thread } from '../../threads/contract.js'
-import { mergeState, type Knowledge } from '../state/merge-state.js'
+import { mergeClientState, type Knowledge } from '../state/merge-state.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import { catchUpEvents } from './catch-up.js'
-import { findCut, isRepetition, isUnsuccessful } from './find-cut.js'
-import { changeMessages, insertMessages } from './insert-messages.js'
-import { legacyAnswers } from './legacy-answers.js'
-import { indexMessages, isConversation, type MessageIndex } from './message-index.js'
-import { readMessages, type MessageReading } from './read-messages.js'
+import {
+  type MessageReading,
+  findForkCut,
+  isRepetition,
+  isUnsuccessful,
+  readClientMessages,
+} from './client-messages.js'
+import {
+  type MessageIndex,
+  applyMessageChange,
+  indexMessages,
+  insertNewMessages,
+  isConversation,
+} from './stored-messages.js'
 
 /** A request and the thread it meets. */
 export interface PlanRequest {
@@ -77,6 +86,27 @@ export function planRun(request: PlanRequest): RunPlan {
   return request.history === 'client' ? planWithClientHistory(resumed) : planWithServerHistory(resumed)
 }
 
+/**
+ * The answers in `forwardedProps.command.resume`, where clients before AG-UI 1.0 put them: an object by the ids of open
+ * interrupts, a list of `decisions` with one for each of them in their order, or any one value, `false` too, when one
+ * interrupt is open. None where it is not clear whose answer it is.
+ */
+export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknown): ResumeEntry[] {
+  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
+  const payload = isRecord(command) ? command.resume : undefined
+  const open = thread?.interrupts.map(({ id }) => id) ?? []
+  if (payload === undefined || payload === null || open.length === 0) return []
+  const byId = isRecord(payload) ? Object.entries(payload) : []
+  if (byId.length > 0 && byId.every(([id]) => open.includes(id)))
+    return byId.map(([interruptId, value]) => ({ interruptId, status: 'resolved', payload: value }))
+  const decisions =
+    isRecord(payload) && Array.isArray(payload.decisions) ? (payload.decisions as unknown[]) : []
+  if (decisions.length === open.length)
+    return open.map((interruptId, index) => ({ interruptId, status: 'resolved', payload: decisions[index] }))
+  const [interruptId, ...others] = open
+  return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
+}
+
 function answeredInterrupts(checkpoint: unknown): readonly string[] {
   return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? (checkpoint.answered as string[]) : []
 }
@@ -91,15 +121,16 @@ interface ComparedRequest extends PlanRequest {
 function planWithServerHistory(request: PlanRequest): RunPlan {
   const { thread, input } = request
   const index = indexMessages(thread?.messages ?? [])
-  const reading = readMessages(input.messages, index, request)
+  const reading = readClientMessages(input.messages, index, request)
   const compared: ComparedRequest = { ...request, index, reading }
   // The run raises its interrupts again. Clients send their new messages again once those are answered.
-  if (isUnanswered(thread, input)) return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
+  if (leavesInterruptsOpen(thread, input))
+    return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
   // A resumed run stands on the messages it left: nothing is cut.
   if (input.resume.length > 0) return { type: 'run', ...planDetails(compared) }
   const isRepeated = isRepetition(thread, input.runId)
   const { messagesOnArrival = index.messages.length } = request
-  const cut = findCut(reading, index, { isRepeated, messagesOnArrival })
+  const cut = findForkCut(reading, index, { isRepeated, messagesOnArrival })
   if (cut !== undefined) return { type: 'run', ...planDetails(compared, { cut }) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
   const isIncomplete = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared)
@@ -107,7 +138,7 @@ function planWithServerHistory(request: PlanRequest): RunPlan {
 }
 
 /** Whether interrupts are open and the request answers none of them. */
-function isUnanswered(thread: Thread | undefined, { resume }: RunInput): boolean {
+function leavesInterruptsOpen(thread: Thread | undefined, { resume }: RunInput): boolean {
   if (!thread || thread.interrupts.length === 0) return false
   const open = new Set(thread.interrupts.map(({ id }) => id))
   return !resume.some(({ interruptId }) => open.has(interruptId))
@@ -165,10 +196,10 @@ function planDetails(
   const { thread, input, rules, index, reading } = request
   const { results } = reading
   const fresh = isUnanswered ? [] : freshMessages(reading, cut)
-  const { messages, change } = insertMessages(index, { cut, results, fresh })
+  const { messages, change } = insertNewMessages(index, { cut, results, fresh })
   // A client that cuts a thread decides how it goes on from there.
   const knows = cut === undefined ? clientKnowledge(request) : 'all'
-  const state = mergeState({ thread, client: input.state, knows, rules })
+  const state = mergeClientState({ thread, client: input.state, knows, rules })
   const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
   const catchUp = catchUpEvents({ input, messages: shown, state, rules })
   return { messages, change, state, catchUp, fork: cut !== undefined, resume: input.resume }
@@ -203,10 +234,10 @@ function planWithClientHistory({ thread, input, rules }: PlanRequest): RunPlan {
     (message, n) => n >= stored.length || !isEqual(message, stored[n]),
   )
   const keep = differing === -1 ? input.messages.length : differing
-  const state = mergeState({ thread, client: input.state, knows: 'all', rules })
+  const state = mergeClientState({ thread, client: input.state, knows: 'all', rules })
   return {
     type: 'run',
-    ...changeMessages(stored, { keep, append: input.messages.slice(keep) }),
+    ...applyMessageChange(stored, { keep, append: input.messages.slice(keep) }),
     state,
     catchUp: catchUpEvents({ input, messages: undefined, state, rules }),
     fork: false,

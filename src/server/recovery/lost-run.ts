@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
 import { cancelledMark, resumeRunStream, type AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry, RunRecord, RunStart, Thread, ThreadChange } from '../../threads/contract.js'
-import { answeredCalls, trimCheckpoint, type SavedCheckpoint } from '../run/thread-change.js'
+import { callsWithResult, trimCheckpoint, type SavedCheckpoint } from '../run/thread-change.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 
 /** Messages and state, as a client holds them. */
@@ -90,7 +90,7 @@ function haveResults(
   { startMessages, ended }: Pick<Loss, 'startMessages' | 'ended'>,
 ): boolean {
   const known = new Set(startMessages.map(({ id }) => id))
-  const results = answeredCalls(ended.messages.filter(({ id }) => !known.has(id)))
+  const results = callsWithResult(ended.messages.filter(({ id }) => !known.has(id)))
   return interrupts.every(({ toolCallId }) => toolCallId !== undefined && results.has(toolCallId))
 }
 

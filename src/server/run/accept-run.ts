@@ -15,7 +15,7 @@ import { acquireLease, serverClosing } from './lease.js'
 import { startLiveRun } from './live-run.js'
 import { ReleaseStack } from './release-stack.js'
 import { saveFork } from './save-fork.js'
-import { answeredCalls, titleFor } from './thread-change.js'
+import { callsWithResult, titleFor } from './thread-change.js'
 
 /** A checked request for a run. */
 export interface IncomingRun {
@@ -197,7 +197,7 @@ async function storePlan(
   thread: Thread | undefined,
   plan: StorePlan,
 ): Promise<void> {
-  const answered = answeredCalls(plan.change.append)
+  const answered = callsWithResult(plan.change.append)
   await server.store.threads.commit(lease, {
     version: thread?.version ?? 0,
     ...plan.change,

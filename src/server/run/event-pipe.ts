@@ -122,7 +122,7 @@ export class EventPipe implements RunSink, FeedLog {
 
   #push(event: AgUiEvent): Sent {
     if (!this.#clientTools || !this.#endsClientCall(event, this.#clientTools)) return this.feed.push(event)
-    return this.feed.pushSafely(event).catch((error: unknown) => this.#stop(toStoreError(error)))
+    return this.feed.pushSafely(event).catch((error: unknown) => this.#stop(logWriteError(error)))
   }
 
   /** Whether the client is going to execute a tool call once it sees this event. The log must have it by then. */
@@ -188,7 +188,7 @@ export class EventPipe implements RunSink, FeedLog {
   }
 }
 
-function toStoreError(cause: unknown): MillraceError {
+function logWriteError(cause: unknown): MillraceError {
   if (MillraceError.isInstance(cause)) return cause
   return new MillraceError('STORE_ERROR', 'The log of the run cannot be written.', { cause })
 }

@@ -85,7 +85,7 @@ export function stillPending(
   messages: readonly Message[],
 ): readonly PendingToolCall[] {
   if (calls.length === 0) return calls
-  const answered = answeredCalls(messages)
+  const answered = callsWithResult(messages)
   return calls.filter(({ id }) => !answered.has(id) && isCalledIn(messages, id))
 }
 
@@ -106,7 +106,7 @@ export function pendingClientCalls(
   added: readonly Message[],
   { clientTools, before }: PendingCallsOptions,
 ): readonly PendingToolCall[] {
-  const answered = answeredCalls(added)
+  const answered = callsWithResult(added)
   const calls = added.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
   const made = calls.map(({ id, function: { name } }) => ({ id, name }))
   return [...before, ...made.filter(({ name }) => clientTools.has(name))].filter(
@@ -115,7 +115,7 @@ export function pendingClientCalls(
 }
 
 /** The ids of the calls that have their result in these messages. */
-export function answeredCalls(messages: readonly Message[]): ReadonlySet<string> {
+export function callsWithResult(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])))
 }
 

@@ -62,14 +62,14 @@ function childOf(node: unknown, key: string): unknown {
 }
 
 /** The container of the value at a pointer below the root, and the key in it. */
-function parentOf(document: unknown, pointer: string): { parent: unknown; key: string } {
+function containerOf(document: unknown, pointer: string): { parent: unknown; key: string } {
   const segments = segmentsOf(pointer)
   const key = segments.pop() ?? ''
   return { parent: segments.reduce(childOf, document), key }
 }
 
 function addAt(document: unknown, pointer: string, value: unknown): void {
-  const { parent, key } = parentOf(document, pointer)
+  const { parent, key } = containerOf(document, pointer)
   if (Array.isArray(parent)) {
     const at = key === '-' ? parent.length : arrayIndex.test(key) ? Number(key) : Infinity
     if (at > parent.length) throw new PatchMisfit(`'${pointer}' is no position in the list`)
@@ -80,14 +80,14 @@ function addAt(document: unknown, pointer: string, value: unknown): void {
 
 function replaceAt(document: unknown, pointer: string, value: unknown): void {
   readAt(document, pointer)
-  const { parent, key } = parentOf(document, pointer)
+  const { parent, key } = containerOf(document, pointer)
   if (Array.isArray(parent)) parent[Number(key)] = value
   else if (isRecord(parent)) parent[key] = value
 }
 
 function removeAt(document: unknown, pointer: string): void {
   readAt(document, pointer)
-  const { parent, key } = parentOf(document, pointer)
+  const { parent, key } = containerOf(document, pointer)
   if (Array.isArray(parent)) parent.splice(Number(key), 1)
   else if (isRecord(parent)) Reflect.deleteProperty(parent, key)
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergeState, type Knowledge } from './merge-state.js'
+import { mergeClientState, type Knowledge } from './merge-state.js'
 import { createStateRules } from './state-rules.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret'] })
 const merge = (stored: unknown, client: unknown, knows: Knowledge = 'all'): unknown =>
-  mergeState({ thread: { state: stored }, client, knows, rules })
+  mergeClientState({ thread: { state: stored }, client, knows, rules })
 
 describe('a client that knows all', () => {
   it.each<[string, unknown, unknown, unknown]>([
@@ -39,7 +39,7 @@ describe('a client that knows all', () => {
       shown: { a: 1, b: { x: 1, y: 1 }, gone: 1 },
     }
     const client = { a: 1, b: { x: 9, y: 1 }, gone: 1 }
-    expect(mergeState({ thread, client, knows: 'all', rules })).toEqual({
+    expect(mergeClientState({ thread, client, knows: 'all', rules })).toEqual({
       a: 2,
       b: { x: 9, y: 2 },
       added: true,

@@ -22,7 +22,7 @@ type State = Readonly<Record<string, unknown>>
  * one that is behind may only add; none touches the server's keys. An absent or empty state says nothing. Shares what did
  * not change, and returns the stored state itself when nothing did.
  */
-export function mergeState({ thread, client, knows, rules }: StateMerge): unknown {
+export function mergeClientState({ thread, client, knows, rules }: StateMerge): unknown {
   const ours = thread?.state ?? {}
   if (isEmptyState(client)) return ours
   const isOurs = rules.isServerKey
@@ -38,7 +38,7 @@ export function mergeState({ thread, client, knows, rules }: StateMerge): unknow
     case 'none':
       return mergeRecords({ ours, theirs, base: {} }, isOurs)
     case 'some':
-      return addMissing(ours, theirs)
+      return addMissingKeys(ours, theirs)
   }
 }
 
@@ -83,7 +83,7 @@ function mergeValue(ours: unknown, theirs: unknown, base: unknown): unknown {
   return mergeRecords({ ours, theirs, base: isRecord(base) ? base : {} })
 }
 
-function addMissing(ours: State, theirs: State): State {
+function addMissingKeys(ours: State, theirs: State): State {
   const missing = Object.entries(theirs).filter(([key]) => !Object.hasOwn(ours, key))
   return missing.length === 0 ? ours : Object.fromEntries([...Object.entries(ours), ...missing])
 }

@@ -22,7 +22,7 @@ export function patchState(state: unknown, patch: unknown, rules: StateRulesHand
   const operations = checkPatch(patch, rules)
   const full = state ?? {}
   // Private keys are not even there, so that nothing can copy or test them.
-  const document = applyPatch(jsonCopy(rules.visible(full)), operations, rules)
+  const document = applyOperations(copyJson(rules.visible(full)), operations, rules)
   if (isDeeperThan(document, maxDepth))
     throw invalidPatch(operations.length - 1, 'the state is nested too deeply')
   return isRecord(full) && isRecord(document) ? { ...document, ...rules.privatePart(full) } : document
@@ -85,7 +85,7 @@ function accessProblem(operation: JsonPatchOperation, rules: StateRulesHandle): 
 }
 
 /** Changes `start` in place, and returns it or what replaces it. */
-function applyPatch(
+function applyOperations(
   start: unknown,
   operations: readonly JsonPatchOperation[],
   rules: StateRulesHandle,
@@ -133,11 +133,11 @@ function applyToRoot(document: unknown, { operation, source, index, rules }: Roo
 /** Copies the value: later operations may write into it. */
 function withOwnValue(operation: JsonPatchOperation): JsonPatchOperation {
   return 'value' in operation && operation.op !== 'test'
-    ? { ...operation, value: jsonCopy(operation.value) }
+    ? { ...operation, value: copyJson(operation.value) }
     : operation
 }
 
-function jsonCopy(value: unknown): unknown {
+function copyJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
