@@ -5,7 +5,7 @@ import { checkNumber } from '../check-number.js'
 import type { Tool } from '../contract.js'
 import { defineTool } from '../tools/define-tool.js'
 import { contentResult, toResultContent } from '../tools/tool-result.js'
-import { sliceWhole, wholeIndex } from './text.js'
+import { sliceWhole, wholeIndex } from './slice-text.js'
 
 export interface OffloadResultsOptions {
   /** The longest text of a result that goes to the model unchanged. Default 50,000 characters. */

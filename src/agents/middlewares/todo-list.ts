@@ -4,7 +4,7 @@ import type { Middleware } from '../chat/middleware.js'
 import type { Tool } from '../contract.js'
 import { defineTool } from '../tools/define-tool.js'
 import { checkStateKey, readStateKey, withStateKey } from './state-key.js'
-import { addInstructions } from './text.js'
+import { addInstructions } from './instructions.js'
 
 export interface TodoListOptions {
   /** The list's key in the shared state. Default `todos`. Agents of one run with separate lists need a key each. */

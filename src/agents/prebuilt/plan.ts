@@ -1,38 +1,43 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { z } from 'zod'
 import type { JsonSchema } from '../../models/index.js'
+import type { Message } from '@ag-ui/core'
+import type { RunContext } from '../contract.js'
+import { pathFrom } from '../run/address.js'
+import { addressIn, originMarkOf, originPrefix } from '../history/origin.js'
+import { rewriteHistory } from '../history/history.js'
 
-/** One thing to do. */
 export interface PlanStep {
   readonly text: string
   readonly status: 'pending' | 'running' | 'done'
-  /** What came of it. */
   readonly result?: string
 }
 
-/** A plan as it stands in the shared state, for clients to draw. */
+/** In the shared state, for clients to show. */
 export interface Plan {
   readonly steps: readonly PlanStep[]
 }
 
-/** What a planner gives. */
-interface Planned {
+interface PlannerResult {
   readonly steps: readonly string[]
 }
 
-/** What a replanner gives: the answer, or all that is still to be done. */
-type Decision =
+/** The answer, or all steps that are still to be done. */
+type ReplannerResult =
   | { readonly type: 'respond'; readonly response: string }
   | { readonly type: 'plan'; readonly steps: readonly string[] }
 
 const text = z.string().trim().min(1)
 const steps: JsonSchema = { type: 'array', items: { type: 'string' } }
 
-export const plannedSchema: StandardSchemaV1<unknown, Planned> = shownAs(z.object({ steps: z.array(text) }), {
-  steps: { ...steps, description: 'What is to be done, in order. None when there is nothing to do.' },
-})
+export const plannerResultSchema: StandardSchemaV1<unknown, PlannerResult> = withJsonSchema(
+  z.object({ steps: z.array(text) }),
+  {
+    steps: { ...steps, description: 'What is to be done, in order. None when there is nothing to do.' },
+  },
+)
 
-export const decisionSchema: StandardSchemaV1<unknown, Decision> = shownAs(
+export const replannerResultSchema: StandardSchemaV1<unknown, ReplannerResult> = withJsonSchema(
   z.discriminatedUnion('type', [
     z.object({ type: z.literal('respond'), response: text }),
     z.object({ type: z.literal('plan'), steps: z.array(text).min(1) }),
@@ -45,18 +50,71 @@ export const decisionSchema: StandardSchemaV1<unknown, Decision> = shownAs(
 )
 
 /**
- * A schema that models are shown in another form: one object that has all its members. Providers that hold models to a
- * schema want neither alternatives nor optional members.
+ * Replaces the JSON Schema that models get by one object with all members required: strict modes of providers refuse
+ * alternatives and optional members.
  */
-function shownAs<Output>(
+function withJsonSchema<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   properties: Readonly<Record<string, JsonSchema>>,
 ): StandardSchemaV1<unknown, Output> & StandardJSONSchemaV1 {
-  const shown = (): Record<string, unknown> => ({
+  const jsonSchema = (): Record<string, unknown> => ({
     type: 'object',
     properties,
     required: Object.keys(properties),
     additionalProperties: false,
   })
-  return { '~standard': { ...schema['~standard'], jsonSchema: { input: shown, output: shown } } }
+  return { '~standard': { ...schema['~standard'], jsonSchema: { input: jsonSchema, output: jsonSchema } } }
+}
+
+/** The messages for an agent that works on a plan: the conversation before it, the plan, and the task. */
+export function toBriefing(ctx: RunContext, steps: readonly PlanStep[], task: string): Message[] {
+  const plan =
+    steps.length === 0 ? [] : [toUserMessage(ctx, 'plan', `The plan:\n${steps.map(formatStep).join('\n')}`)]
+  return [...conversationBefore(ctx), ...plan, toUserMessage(ctx, 'task', task)]
+}
+
+/** Without the messages of the plan's own agents, whose results are in the plan. The same after a resume. */
+function conversationBefore(ctx: RunContext): readonly Message[] {
+  const isOfPlan = isWrittenAt(ctx, ctx.span.address)
+  return ctx.history((entries) => rewriteHistory(entries.filter(({ message }) => !isOfPlan(message))))
+}
+
+/** The last text that this run wrote at an address or below it, also before a resume. */
+export function lastTextAt(ctx: RunContext, address: string): string {
+  const isThere = isWrittenAt(ctx, address)
+  const messages = ctx.history((entries) => entries.map(({ message }) => message).filter(isThere))
+  const last = messages.findLast(({ role, content }) => role === 'assistant' && content !== undefined)
+  return last?.role === 'assistant' ? (last.content ?? '') : ''
+}
+
+function isWrittenAt({ resume }: RunContext, address: string): (message: Message) => boolean {
+  const prefix = originPrefix(resume.originRunId)
+  return (message) => {
+    const mark = originMarkOf(message)
+    return mark?.startsWith(prefix) === true && pathFrom(address, addressIn(mark)) !== undefined
+  }
+}
+
+function toUserMessage({ span }: RunContext, suffix: string, content: string): Message {
+  return { id: `${span.address}#${suffix}`, role: 'user', content }
+}
+
+const marks: Readonly<Record<PlanStep['status'], string>> = { pending: '[ ]', running: '[>]', done: '[x]' }
+
+function formatStep({ text, status, result }: PlanStep, index: number): string {
+  const resultLine = result === undefined ? '' : `\n   Result: ${result}`
+  return `${index + 1}. ${marks[status]} ${text}${resultLine}`
+}
+
+export function toStepTask(text: string): string {
+  return `Do this step, and nothing else: ${text}`
+}
+
+export const replanTask = 'What follows? Respond, or plan what is still to be done.'
+
+export const finalTask = 'No more steps may be taken. Respond with what is known, and say what is missing.'
+
+/** The answer for people if the steps were not enough. */
+export function toUnfinishedAnswer(steps: readonly PlanStep[]): string {
+  return `I did not come to an end. This is how far I came:\n${steps.map(formatStep).join('\n')}`
 }

@@ -4,65 +4,65 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { checkAgainst, type Schema } from '../tools/schema.js'
-import { moreInstructions } from './more-instructions.js'
-import { decisionSchema, plannedSchema } from './plan.js'
+import { extendInstructions } from '../middlewares/instructions.js'
+import { replannerResultSchema, plannerResultSchema } from './plan.js'
 
-/** How a planner thinks: a model, and what else a chat agent has. What it answers is not for its owner to choose. */
+/** The options of a chat agent, except those that the plan decides. */
 export interface PlannerOptions extends Omit<
   AgentOptions,
   'name' | 'output' | 'outputKey' | 'subAgents' | 'transferToPeers' | 'maxTransfers' | 'examples'
 > {
-  /** What clients see it under. Default: `planner`, and `replanner` for the one that decides after each step. */
+  /** Default: `planner`, and `replanner` for the one that decides after each step. */
   readonly name?: string
 }
 
-/** A model, a model with options, or an agent whose result is what is asked for. */
+/** A model, a model with options, or an agent that returns the expected result. */
 export type PlannerSource = Model | PlannerOptions | Agent
 
-const planning = [
+const planInstructions = [
   'Make a plan for what the user asks: the steps that are needed, in order, and no others.',
   'Each is carried out by somebody who sees the plan and the results of the steps before it: say all that they need to know.',
   'The result of the last one should hold the answer. When there is nothing to do, give no steps.',
 ].join(' ')
 
-const replanning = [
+const replanInstructions = [
   'You are shown a plan and what came of the steps that are done.',
   'Respond when that answers what the user asked, or when going on is of no use: what you respond is all that the user gets to read as the answer.',
   'Else plan: give all the steps that are still to be done, in order. They replace those that are open. Do not repeat what is done.',
 ].join(' ')
 
 export function toPlanner(source: PlannerSource): Agent {
-  return toAgent(source, { name: 'planner', guidance: planning, output: plannedSchema })
+  return toPlannerAgent(source, { name: 'planner', guidance: planInstructions, output: plannerResultSchema })
 }
 
-/** The planner's own way of thinking serves, unless another is given. Throws INVALID_AGENT when there is none. */
+/** Without a replanner, the planner's model and options are used. Throws INVALID_AGENT if the planner is an agent. */
 export function toReplanner(planner: PlannerSource, replanner: PlannerSource | undefined): Agent {
-  const role = { name: 'replanner', guidance: replanning, output: decisionSchema }
-  if (replanner) return toAgent(replanner, role)
+  const role = { name: 'replanner', guidance: replanInstructions, output: replannerResultSchema }
+  if (replanner) return toPlannerAgent(replanner, role)
   if ('run' in planner) {
     const message = `The planner '${planner.name}' is an agent, which cannot decide what follows too: give a replanner.`
     throw new MillraceError('INVALID_AGENT', message)
   }
-  if ('stream' in planner) return toAgent(planner, role)
+  if ('stream' in planner) return toPlannerAgent(planner, role)
   const { name: _planners, ...options } = planner
-  return toAgent(options, role)
+  return toPlannerAgent(options, role)
 }
 
-interface Role {
+interface PlannerRole {
   readonly name: string
   readonly guidance: string
   readonly output: Schema
 }
 
-function toAgent(source: PlannerSource, { name, guidance, output }: Role): Agent {
+function toPlannerAgent(source: PlannerSource, { name, guidance, output }: PlannerRole): Agent {
   if ('run' in source) return source
   const options = 'stream' in source ? { model: source } : source
-  const instructions = moreInstructions(options.instructions, guidance)
+  const instructions = extendInstructions(options.instructions, guidance)
   return defineAgent({ name, ...options, instructions, output })
 }
 
-/** The result of a planner. Throws AGENT_ERROR when it is something else than was asked for. */
-export async function resultOf<Output>(
+/** The result of a planner. Throws AGENT_ERROR if it does not match the schema. */
+export async function checkPlannerResult<Output>(
   control: Extract<Control, { type: 'done' }>,
   schema: Schema<Output>,
   { name }: Agent,
@@ -76,11 +76,11 @@ export async function resultOf<Output>(
   )
 }
 
-/** Leaves out what a planner writes: it is JSON for the plan, and not for people. Its thoughts and calls stay. */
-export async function* withoutText(
+/** Leaves out the planner's text, which is JSON for the plan. Its reasoning and tool calls stay. */
+export async function* withoutOwnText(
   source: AsyncGenerator<AgentEvent, Control>,
 ): AsyncGenerator<AgentEvent, Control> {
-  const isHidden = createHiding()
+  const isHidden = createTextFilter()
   try {
     for (;;) {
       const step = await source.next()
@@ -92,8 +92,8 @@ export async function* withoutText(
   }
 }
 
-function createHiding(): (event: AgentEvent) => boolean {
-  /** Messages that are there because they hold calls: that they are taken back must be known. */
+function createTextFilter(): (event: AgentEvent) => boolean {
+  /** Messages with tool calls. Their start and end are kept. */
   const shown = new Set<string>()
   const open = new Set<string>()
   let own: string | undefined

@@ -2,14 +2,14 @@ import { MillraceError } from '../../core/errors.js'
 import type { Agent } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { teamAgent } from '../transfer/team.js'
-import { moreInstructions } from './more-instructions.js'
+import { extendInstructions } from '../middlewares/instructions.js'
 
 export interface SupervisorOptions extends Omit<AgentOptions, 'subAgents' | 'transferToPeers'> {
-  /** Those it leads: any agents, other supervisors too. Each needs a description, by which it is chosen. */
+  /** Any agents, other supervisors too. The supervisor chooses a worker by its description. */
   readonly workers: readonly Agent[]
-  /** What a worker that fails does: the supervisor is told and goes on (default), or all of it fails. */
+  /** When a worker fails: tell the supervisor, which goes on (default), or fail. */
   readonly onWorkerError?: 'tell' | 'throw'
-  /** How often the turn may pass from one agent to another in one run, there and back counted. Default 20. */
+  /** The most transfers of one run, there and back counted. Default 20. */
   readonly maxTransfers?: number
 }
 
@@ -19,9 +19,9 @@ const guidance = [
 ].join(' ')
 
 /**
- * An agent that leads others. It hands over to one of them; when that one is done, it has the turn again, until it answers
- * itself. Workers know nobody but the supervisor, and hear what was said before them. One that exits ends all of it. Throws
- * INVALID_AGENT when the workers cannot be told apart or chosen between.
+ * An agent that leads others. It transfers to a worker, and goes on when the worker is done, until it answers itself.
+ * Workers know nobody but the supervisor, and read the conversation before them. A worker that exits ends the run. Throws
+ * INVALID_AGENT for workers of one name, or without a description.
  *
  * @example
  * const team = supervisor({ name: 'team', model, workers: [researcher, mathematician] })
@@ -35,7 +35,7 @@ export function supervisor({
   const { name, instructions } = options
   if (workers.length === 0) throw new MillraceError('INVALID_AGENT', `Supervisor '${name}' has no workers.`)
   return teamAgent({
-    lead: defineAgent({ ...options, instructions: moreInstructions(instructions, guidance) }),
+    lead: defineAgent({ ...options, instructions: extendInstructions(instructions, guidance) }),
     members: workers.map(toWorker),
     peers: false,
     afterMember: 'lead',
@@ -44,11 +44,11 @@ export function supervisor({
   })
 }
 
-/** Reports back by being done: a tool to hand back with would only tempt its model to do so before it has answered. */
+/** A worker returns by being done. A tool to transfer back would only tempt its model to do so before it has answered. */
 function toWorker(agent: Agent): Agent {
   return {
     ...agent,
-    // Inherited, not copied: members such as `state` are live.
+    // Inherits from `ctx` instead of copying it: members such as `state` are live.
     run: (ctx) => agent.run(Object.create(ctx, { transferTargets: { value: [] } }) as typeof ctx),
   }
 }

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../text.js'
+import { sliceWhole } from '../slice-text.js'
 import { toolError } from '../tool-error.js'
 
 /** The text of a file; undefined if it contains zero bytes or is not UTF-8. */

@@ -6,7 +6,7 @@ import { formatLines, toFileText } from '../files/file-text.js'
 import { toNamedPath } from '../files/files.js'
 import { walkFiles } from '../files/walk-files.js'
 import { lineParameters, takePage } from '../files/workspace.js'
-import { addInstructions } from '../text.js'
+import { addInstructions } from '../instructions.js'
 import { toolError } from '../tool-error.js'
 import {
   checkSkill,

@@ -1,6 +1,6 @@
 import type { ContentPart, Message, UserMessage } from '@ag-ui/core'
 import { MillraceError } from '../../../core/errors.js'
-import { wholeIndex } from '../text.js'
+import { wholeIndex } from '../slice-text.js'
 
 export interface WriteSummaryOptions {
   /** The summary of the conversation before the messages. */

@@ -1,6 +1,6 @@
 import type { Tool } from '../../contract.js'
 import { defineTool } from '../../tools/define-tool.js'
-import { sliceWhole } from '../text.js'
+import { sliceWhole } from '../slice-text.js'
 import { searchToolName, type HiddenTools, type SearchResult } from './hidden-tools.js'
 
 const maxLimit = 50

@@ -2,7 +2,7 @@ import { MillraceError } from '../../../core/errors.js'
 import type { Middleware } from '../../chat/middleware.js'
 import { checkNumber } from '../../check-number.js'
 import type { RunContext, Tool, ToolSource } from '../../contract.js'
-import { addInstructions } from '../text.js'
+import { addInstructions } from '../instructions.js'
 import { createHiddenTools, refuseWhileHidden, searchToolName, type HiddenTools } from './hidden-tools.js'
 import { searchTool } from './search-tool.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sliceWhole, wholeIndex } from './text.js'
+import { sliceWhole, wholeIndex } from './slice-text.js'
 
 test('a cut inside a character moves behind it', () => {
   expect([0, 1, 2, 3, 4].map((index) => wholeIndex('a😀b', index))).toEqual([0, 1, 3, 3, 4])

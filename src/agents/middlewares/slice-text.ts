@@ -1,8 +1,3 @@
-/** Appends to the instructions of an agent, with a blank line between. */
-export function addInstructions(instructions: string | undefined, more: string): string {
-  return [instructions, more].filter(Boolean).join('\n\n')
-}
-
 /** Like `text.slice` for offsets of at least 0, but never splits a surrogate pair. */
 export function sliceWhole(text: string, start: number, end = text.length): string {
   return text.slice(wholeIndex(text, start), wholeIndex(text, end))
