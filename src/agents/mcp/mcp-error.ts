@@ -5,7 +5,7 @@ const maxReasonLength = 500
 
 /** A TOOL_ERROR about a server. It has no `cause`, which could contain secrets. */
 export function serverError(server: McpServer, problem: string, ...reasons: unknown[]): MillraceError {
-  const reason = reasons.map(describeError).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
+  const reason = reasons.map(toErrorText).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
   const message = `${describeServer(server)} ${problem}: ${redactSecrets(reason, server).slice(0, maxReasonLength)}`
   return new MillraceError('TOOL_ERROR', message)
 }
@@ -14,7 +14,7 @@ export function serverError(server: McpServer, problem: string, ...reasons: unkn
 export function callError(server: McpServer, toolName: string, error: unknown): MillraceError {
   if (MillraceError.isInstance(error)) return error
   if (errorCode(error) === invalidParams)
-    return new MillraceError('INVALID_TOOL_ARGUMENTS', redactSecrets(describeError(error), server))
+    return new MillraceError('INVALID_TOOL_ARGUMENTS', redactSecrets(toErrorText(error), server))
   const problem = isConnectionLoss(error)
     ? `was lost during the call of '${toolName}', which may or may not have been carried out`
     : `failed to run '${toolName}'`
@@ -61,7 +61,7 @@ function isConnectionLoss(error: unknown): boolean {
   )
 }
 
-function describeError(error: unknown): string {
+function toErrorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const status = errorCode(error) ?? 0
   // Some errors of Node have a code but no message.
@@ -70,7 +70,7 @@ function describeError(error: unknown): string {
     status > 0 ? `HTTP ${status}` : '',
     message.replace(/^(MCP error -?\d+|Streamable HTTP error): /, ''),
     // `fetch failed` alone says nothing.
-    error.cause === undefined ? '' : describeError(error.cause),
+    error.cause === undefined ? '' : toErrorText(error.cause),
   ]
   return parts.filter(Boolean).join(': ')
 }

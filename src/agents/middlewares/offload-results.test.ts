@@ -28,8 +28,8 @@ async function readerOf(options: OffloadResultsOptions): Promise<Tool> {
   return setup?.tools?.[0] as Tool
 }
 
-async function callTool(tool: Tool, args: unknown): Promise<unknown> {
-  return tool.call(args, toolContext)
+function callTool(tool: Tool, args: unknown): Promise<unknown> {
+  return Promise.resolve(tool.call(args, toolContext))
 }
 
 const long = '0123456789'.repeat(20)

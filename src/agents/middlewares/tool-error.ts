@@ -5,6 +5,6 @@ export function toolError(message: string, cause?: unknown): MillraceError {
   return new MillraceError('TOOL_ERROR', message, cause === undefined ? {} : { cause })
 }
 
-export function isToolError(error: unknown): boolean {
+export function hasToolErrorCode(error: unknown): boolean {
   return MillraceError.isInstance(error) && error.code === 'TOOL_ERROR'
 }

@@ -66,10 +66,10 @@ export function createTurnLoop(agent: Agent, options: TurnLoopOptions = {}): Tur
       return loop.outcome
     },
     events: { [Symbol.asyncIterator]: () => loop.buffer.read() },
-    push: (messages, how) => push(loop, messages, how),
-    answer: (entries) => answer(loop, entries),
+    push: (messages, how) => pushMessages(loop, messages, how),
+    answer: (entries) => answerInterrupts(loop, entries),
     idle: () => waitUntilIdle(loop),
-    stop: (how) => stop(loop, how),
+    stop: (how) => stopLoop(loop, how),
     save() {
       const { loopState, turn, threadId } = loop
       if (!turn || turn.isOver) return saveLoop(threadId, loopState)
@@ -78,7 +78,7 @@ export function createTurnLoop(agent: Agent, options: TurnLoopOptions = {}): Tur
   }
 }
 
-interface Loop {
+interface ActiveLoop {
   readonly agent: Agent
   readonly options: TurnLoopOptions
   readonly threadId: string
@@ -106,14 +106,14 @@ interface Turn extends EndedTurn {
   isOver: boolean
 }
 
-function createLoop(agent: Agent, options: TurnLoopOptions): Loop {
+function createLoop(agent: Agent, options: TurnLoopOptions): ActiveLoop {
   const { saved, signal, newId = randomIds, bufferSize = 256 } = options
   const start =
     saved === undefined || saved === null
       ? { threadId: options.threadId ?? newId('thread'), loopState: initialState(options) }
       : parseSavedLoop(saved)
-  const stopNow = (): void => void stop(loop, { at: 'now' })
-  const loop: Loop = {
+  const stopNow = (): void => void stopLoop(loop, { at: 'now' })
+  const loop: ActiveLoop = {
     agent,
     options,
     newId,
@@ -131,18 +131,18 @@ function createLoop(agent: Agent, options: TurnLoopOptions): Loop {
 }
 
 /** Whether a turn is running or about to start. */
-function isRunning({ turn, isStopping, loopState }: Loop): boolean {
+function isRunning({ turn, isStopping, loopState }: ActiveLoop): boolean {
   return turn !== undefined && (!turn.isOver || (!isStopping && planNextTurn(loopState) !== undefined))
 }
 
 /** From now on nobody has to read the events. */
-function waitUntilIdle(loop: Loop): Promise<void> {
+function waitUntilIdle(loop: ActiveLoop): Promise<void> {
   loop.buffer.wantResult()
   return loop.turn ? new Promise((resolve) => loop.idleCallbacks.push(resolve)) : Promise.resolve()
 }
 
 /** Starts the next turn if there is one and none is running. Called after every change. */
-function advance(loop: Loop): void {
+function advance(loop: ActiveLoop): void {
   if (loop.turn) return
   const next = loop.isStopping ? undefined : planNextTurn(loop.loopState)
   if (next) {
@@ -156,7 +156,7 @@ function advance(loop: Loop): void {
   for (const resolve of loop.idleCallbacks.splice(0)) resolve()
 }
 
-function startTurn(loop: Loop, next: NextTurn): void {
+function startTurn(loop: ActiveLoop, next: NextTurn): void {
   const { agent, options, loopState, threadId, newId, buffer } = loop
   const { tools = [], context = [], forwardedProps } = options
   const calls = new Set<string>()
@@ -184,7 +184,11 @@ function startTurn(loop: Loop, next: NextTurn): void {
   })
 }
 
-function push(loop: Loop, pushed: PushedMessages, { mode = 'queue', ...limit }: PushOptions = {}): void {
+function pushMessages(
+  loop: ActiveLoop,
+  pushed: PushedMessages,
+  { mode = 'queue', ...limit }: PushOptions = {},
+): void {
   checkNotStopped(loop)
   const messages = toMessages(pushed, loop.newId)
   for (const message of messages) checkCallExists(loop, message)
@@ -220,18 +224,18 @@ function preemptTurn(turn: Turn, { mode, ...limit }: PushOptions): void {
   else turn.run.cancel({ at: mode === 'preempt' ? 'model' : 'tools', ...limit })
 }
 
-function enqueue(loop: Loop, message: Message): void {
+function enqueue(loop: ActiveLoop, message: Message): void {
   loop.loopState = { ...loop.loopState, queue: [...loop.loopState.queue, message] }
 }
 
-function isKnown({ loopState, turn }: Loop, message: Message): boolean {
+function isKnown({ loopState, turn }: ActiveLoop, message: Message): boolean {
   const inTurn = turn && !turn.isOver ? turn.queued : []
   const known = [...loopState.messages, ...inTurn, ...loopState.queue]
   if (known.some(({ id }) => id === message.id)) return true
   return message.role === 'tool' && hasResult(known, message.toolCallId)
 }
 
-function checkCallExists({ loopState, turn }: Loop, message: Message): void {
+function checkCallExists({ loopState, turn }: ActiveLoop, message: Message): void {
   if (message.role !== 'tool') return
   const { toolCallId } = message
   if (turn?.calls.has(toolCallId) === true || hasCall(loopState.messages, toolCallId)) return
@@ -241,7 +245,7 @@ function checkCallExists({ loopState, turn }: Loop, message: Message): void {
   })
 }
 
-function answer(loop: Loop, entries: readonly ResumeEntry[]): void {
+function answerInterrupts(loop: ActiveLoop, entries: readonly ResumeEntry[]): void {
   checkNotStopped(loop)
   const open = openInterruptsOf(loop.loopState).map(({ id }) => id)
   const { error } = sortAnswers(entries, { open, answered: [] })
@@ -250,7 +254,7 @@ function answer(loop: Loop, entries: readonly ResumeEntry[]): void {
   advance(loop)
 }
 
-function stop(loop: Loop, { at = 'end', ...limit }: StopOptions = {}): Promise<void> {
+function stopLoop(loop: ActiveLoop, { at = 'end', ...limit }: StopOptions = {}): Promise<void> {
   loop.isStopping = true
   const { turn } = loop
   if (turn && !turn.isOver) {
@@ -262,12 +266,12 @@ function stop(loop: Loop, { at = 'end', ...limit }: StopOptions = {}): Promise<v
   return waitUntilIdle(loop)
 }
 
-function cancelAfter({ options }: Loop, { run }: Turn, timeoutMs: number): void {
+function cancelAfter({ options }: ActiveLoop, { run }: Turn, timeoutMs: number): void {
   const { clock = systemClock } = options
   const clearTimer = clock.schedule(timeoutMs, () => run.cancel())
   void run.result.then(clearTimer)
 }
 
-function checkNotStopped({ isStopping }: Loop): void {
+function checkNotStopped({ isStopping }: ActiveLoop): void {
   if (isStopping) throw new MillraceError('RUN_CLOSED', 'The turn loop was stopped and takes nothing more.')
 }

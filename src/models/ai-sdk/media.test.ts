@@ -1,7 +1,7 @@
 import type { ContentPart } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import type { SpecVersion } from './specification.js'
-import { readMedia, toFileData, type MediaPart, type MediaRules } from './media.js'
+import { readMedia, toFileData, type MediaContentPart, type MediaRules } from './media.js'
 import { toToolResultOutput } from './prompt.js'
 
 const openai: MediaRules = {
@@ -13,8 +13,8 @@ const openai: MediaRules = {
 const google: MediaRules = { ...openai, provider: 'google', urls: { '*': [/^https:\/\/files\.test\/.*$/] } }
 const versions: SpecVersion[] = ['v2', 'v3', 'v4']
 
-type Source = MediaPart['source']
-const part = (type: MediaPart['type'], source: Source): MediaPart => ({ type, source })
+type Source = MediaContentPart['source']
+const part = (type: MediaContentPart['type'], source: Source): MediaContentPart => ({ type, source })
 const png: Source = { type: 'data', value: 'AAAA', mimeType: 'image/png' }
 const url = (value: string, mimeType?: string): Source => ({
   type: 'url',
@@ -25,7 +25,7 @@ const file = (value: string, fields: Partial<Source> = {}): Source =>
   ({ type: 'file', value, ...fields }) as Source
 
 /** The `file` part that a prompt would get, without its type. */
-function written(given: MediaPart, rules: MediaRules) {
+function written(given: MediaContentPart, rules: MediaRules) {
   const media = readMedia(given, rules)
   return media && { mediaType: media.mediaType, data: toFileData(media, rules) }
 }

@@ -11,7 +11,7 @@ export interface MediaRules {
   readonly urls: UrlPatterns
 }
 
-export type MediaPart = Exclude<ContentPart, { type: 'text' }>
+export type MediaContentPart = Exclude<ContentPart, { type: 'text' }>
 
 /** Media in a form that the model takes. */
 export type Media = { readonly mediaType: string } & (
@@ -21,7 +21,7 @@ export type Media = { readonly mediaType: string } & (
 )
 
 // The provider resolves a wildcard. Documents without a type are nearly always PDF, and providers refuse wildcards there.
-const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
+const defaultTypes: Readonly<Record<MediaContentPart['type'], string>> = {
   image: 'image/*',
   audio: 'audio/*',
   video: 'video/*',
@@ -29,7 +29,7 @@ const defaultTypes: Readonly<Record<MediaPart['type'], string>> = {
 }
 
 /** Undefined if the model cannot take the part, which is then left out. Never downloads. */
-export function readMedia({ type, source }: MediaPart, rules: MediaRules): Media | undefined {
+export function readMedia({ type, source }: MediaContentPart, rules: MediaRules): Media | undefined {
   const mediaType = source.mimeType ?? defaultTypes[type]
   switch (source.type) {
     case 'data':

@@ -10,7 +10,7 @@ import type {
   ToolCallPart,
   ToolInputPart,
 } from './specification.js'
-import { toTokenUsage, type UsageLabels } from './usage.js'
+import { fromAiSdkUsage, type UsageLabels } from './usage.js'
 
 export interface PartConverterOptions {
   readonly labels: UsageLabels
@@ -35,7 +35,7 @@ export function createPartConverter({ labels, onWarning, toError }: PartConverte
 
   function finish(part: FinishPart): ModelPart[] {
     const reason = toFinishReason(part.finishReason)
-    const usage = toTokenUsage(part, labels)
+    const usage = fromAiSdkUsage(part, labels)
     return [...blocks.close(), ...toolCalls.close(), { type: 'finish', reason, ...(usage && { usage }) }]
   }
 
@@ -82,7 +82,7 @@ export function incompleteAnswer(): Error {
 
 type BlockKind = 'text' | 'reasoning'
 
-interface Block {
+interface OpenBlock {
   readonly kind: BlockKind
   readonly id: string
   hasText: boolean
@@ -94,7 +94,7 @@ interface Block {
  * block becomes its encrypted value. An empty block is left out, unless it is encrypted reasoning.
  */
 function createBlocks() {
-  let open: Block | undefined
+  let open: OpenBlock | undefined
 
   function close(): ModelPart[] {
     const block = open
@@ -104,7 +104,7 @@ function createBlocks() {
     return block.hasText || (block.kind === 'reasoning' && 'encryptedValue' in end) ? [end] : []
   }
 
-  function enter({ kind, id }: { kind: BlockKind; id: string }, parts: ModelPart[]): Block {
+  function enter({ kind, id }: { kind: BlockKind; id: string }, parts: ModelPart[]): OpenBlock {
     if (open?.kind === kind && open.id === id) return open
     parts.push(...close())
     return (open = { kind, id, hasText: false, metadata: undefined })

@@ -9,7 +9,7 @@ import {
 import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../../core/json.js'
 import { fromEncryptedValue } from './encrypted-value.js'
-import { readMedia, toFileData, type Media, type MediaPart, type MediaRules } from './media.js'
+import { readMedia, toFileData, type Media, type MediaContentPart, type MediaRules } from './media.js'
 import type {
   AssistantPromptPart,
   FilePromptPart,
@@ -48,7 +48,7 @@ export function toPrompt(messages: readonly Message[], options: PromptOptions): 
 function createPromptBuilder({ rules, onWarning }: PromptOptions) {
   const prompt: PromptMessage[] = []
   const toolNames = new Map<string, string>()
-  const onSkipped = ({ type, source }: MediaPart) => {
+  const onSkipped = ({ type, source }: MediaContentPart) => {
     const origin = source.mimeType ?? `from a ${source.type}`
     onWarning(`A part of type ${type} (${origin}) was left out: the model cannot take it.`)
   }
@@ -107,7 +107,7 @@ function createPromptBuilder({ rules, onWarning }: PromptOptions) {
 function toUserPart(
   part: ContentPart,
   rules: MediaRules,
-  onSkipped: (part: MediaPart) => void,
+  onSkipped: (part: MediaContentPart) => void,
 ): (TextPromptPart | FilePromptPart)[] {
   if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }]
   const media = readMedia(part, rules)
@@ -154,7 +154,7 @@ function toToolCallPart({
 export function toToolResultOutput(
   { content, error }: ToolMessage,
   rules: MediaRules,
-  onSkipped: (part: MediaPart) => void,
+  onSkipped: (part: MediaContentPart) => void,
 ): ToolResultOutput {
   if (error !== undefined) return { type: 'error-text', value: contentToText(content) || error }
   if (typeof content === 'string') return { type: 'text', value: content }

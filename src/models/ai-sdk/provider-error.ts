@@ -21,14 +21,18 @@ export function toModelError(error: unknown, call: FailedCall): MillraceError {
   const status = httpStatus(known.statusCode) ?? httpStatus(known.code)
   const failure: ModelFailure = {
     ...(status !== undefined && { status }),
-    retryable: isRetryable(known, status, call),
+    retryable: isWorthRetrying(known, status, call),
     ...readRetryAfter(known.responseHeaders, call.clock),
   }
   const text = typeof known.message === 'string' ? known.message : String(error)
   return modelError(`${call.name}${status === undefined ? '' : ` (HTTP ${status})`}: ${text}`, failure, error)
 }
 
-function isRetryable(error: Record<string, unknown>, status: number | undefined, call: FailedCall): boolean {
+function isWorthRetrying(
+  error: Record<string, unknown>,
+  status: number | undefined,
+  call: FailedCall,
+): boolean {
   if (typeof error.isRetryable === 'boolean') return error.isRetryable
   if (status !== undefined) return isRetryableStatus(status)
   const name = String(error.name)

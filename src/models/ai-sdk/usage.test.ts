@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { toTokenUsage } from './usage.js'
+import { fromAiSdkUsage } from './usage.js'
 
 const labels = { provider: 'p', model: 'm' }
 const usageOf = (usage: unknown, providerMetadata?: Record<string, Record<string, unknown>>) =>
-  toTokenUsage(
+  fromAiSdkUsage(
     { type: 'finish', finishReason: 'stop', usage, ...(providerMetadata && { providerMetadata }) },
     labels,
   )

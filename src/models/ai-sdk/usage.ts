@@ -13,7 +13,7 @@ type Counts = Readonly<Record<Exclude<keyof TokenUsage, keyof UsageLabels>, numb
  * Converts the usage of a finished call. As AG-UI wants it, input and output include their cached and reasoning tokens,
  * and unknown counts are absent. Providers write 0 for unknown counts, so 0 is left out too.
  */
-export function toTokenUsage(
+export function fromAiSdkUsage(
   { usage, providerMetadata }: FinishPart,
   labels: UsageLabels,
 ): TokenUsage | undefined {

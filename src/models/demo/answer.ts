@@ -3,17 +3,17 @@ import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../../core/json.js'
 import type { AnswerPiece } from '../write-answer.js'
 import { leadsToAgents, pickTool } from './choose-tool.js'
-import { reportPrefix, type Exchange, type NamedResult } from './exchange.js'
+import { reportPrefix, type LatestExchange, type NamedToolResult } from './latest-exchange.js'
 import { createFacts } from './facts.js'
 import { fillSchema } from './fill-schema.js'
 
 /** Answers an exchange; undefined leaves it to the next rule. */
-type Rule = (exchange: Exchange) => AnswerPiece[] | undefined
+type AnswerRule = (exchange: LatestExchange) => AnswerPiece[] | undefined
 
-const rules: readonly Rule[] = [callTool, fillOutput, reportResults]
+const rules: readonly AnswerRule[] = [callTool, fillOutput, reportResults]
 
 /** The answer of the first rule that has one. Deterministic. */
-export function answerExchange(exchange: Exchange): AnswerPiece[] {
+export function answerExchange(exchange: LatestExchange): AnswerPiece[] {
   for (const rule of rules) {
     const answer = rule(exchange)
     if (answer !== undefined) return answer
@@ -21,7 +21,7 @@ export function answerExchange(exchange: Exchange): AnswerPiece[] {
   return makeSmallTalk(exchange)
 }
 
-function callTool(exchange: Exchange): AnswerPiece[] | undefined {
+function callTool(exchange: LatestExchange): AnswerPiece[] | undefined {
   const choice = pickTool(exchange)
   if (choice === undefined) return undefined
   const { tool, agent } = choice
@@ -36,7 +36,7 @@ function callTool(exchange: Exchange): AnswerPiece[] | undefined {
 }
 
 /** Answers with JSON of the requested schema. Members of tool results go into members of the same name. */
-function fillOutput({ userText, results, request: { output } }: Exchange): AnswerPiece[] | undefined {
+function fillOutput({ userText, results, request: { output } }: LatestExchange): AnswerPiece[] | undefined {
   if (output === undefined) return undefined
   const found = results.map(({ message }) => parseJson(contentToText(message.content))).filter(isRecord)
   const known = Object.fromEntries(found.flatMap(Object.entries<unknown>))
@@ -44,7 +44,11 @@ function fillOutput({ userText, results, request: { output } }: Exchange): Answe
 }
 
 /** Answers with the results of tools and the reports of other agents. */
-function reportResults({ results, reports, request: { tools = [] } }: Exchange): AnswerPiece[] | undefined {
+function reportResults({
+  results,
+  reports,
+  request: { tools = [] },
+}: LatestExchange): AnswerPiece[] | undefined {
   const routers = new Set(tools.filter(leadsToAgents).map(({ name }) => name))
   // A transfer tool only confirms the transfer: the agent's own report counts.
   const own = reports.length === 0 ? results : results.filter(({ name }) => !routers.has(name))
@@ -57,14 +61,14 @@ function reportResults({ results, reports, request: { tools = [] } }: Exchange):
 
 const maxResultLength = 400
 
-function describeResult({ content, error }: NamedResult['message']): string {
+function describeResult({ content, error }: NamedToolResult['message']): string {
   const text = contentToText(content)
-  if (error !== undefined) return `it did not work. ${shorten(text || error)}`
+  if (error !== undefined) return `it did not work. ${truncate(text || error)}`
   if (text === '') return contentHasMedia(content) ? 'something to look at.' : 'done.'
-  return shorten(describeValue(parseJson(text) ?? text))
+  return truncate(toSentence(parseJson(text) ?? text))
 }
 
-function describeValue(value: unknown): string {
+function toSentence(value: unknown): string {
   if (isRecord(value)) {
     const members = Object.entries(value).map(([key, entry]) => `${humanize(key)} is ${toPlainText(entry)}`)
     return members.length === 0 ? 'done.' : `${enumerate(members)}.`
@@ -82,7 +86,7 @@ function enumerate(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1) ?? ''}`
 }
 
-function shorten(text: string): string {
+function truncate(text: string): string {
   return text.length <= maxResultLength ? text : `${text.slice(0, maxResultLength).trimEnd()} …`
 }
 
@@ -105,7 +109,7 @@ const story =
   'night, and nobody asked any more how wide the river was.'
 
 /** The first pattern that matches the user's message counts. */
-const smallTalk: readonly (readonly [RegExp, (exchange: Exchange) => AnswerPiece[]])[] = [
+const smallTalk: readonly (readonly [RegExp, (exchange: LatestExchange) => AnswerPiece[]])[] = [
   [
     /\b(think|reason|why|explain)/i,
     (exchange) => [{ reasoning: reflect(exchange.userText) }, ...introduce(exchange)],
@@ -120,14 +124,14 @@ const smallTalk: readonly (readonly [RegExp, (exchange: Exchange) => AnswerPiece
   ],
 ]
 
-function makeSmallTalk(exchange: Exchange): AnswerPiece[] {
+function makeSmallTalk(exchange: LatestExchange): AnswerPiece[] {
   const { userText } = exchange
   const [, reply] = smallTalk.find(([pattern]) => pattern.test(userText)) ?? []
   if (reply !== undefined) return reply(exchange)
   return [userText === '' ? '' : `You said: “${userText}”. `, ...introduce(exchange)]
 }
 
-function introduce({ request: { tools = [] } }: Exchange): AnswerPiece[] {
+function introduce({ request: { tools = [] } }: LatestExchange): AnswerPiece[] {
   const offer =
     tools.length === 0
       ? 'Ask me for a story to see text stream.'

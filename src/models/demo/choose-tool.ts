@@ -1,7 +1,7 @@
 import type { Tool } from '@ag-ui/core'
 import { isRecord } from '../../core/is-record.js'
 import { parseJson } from '../../core/json.js'
-import type { Exchange } from './exchange.js'
+import type { LatestExchange } from './latest-exchange.js'
 import { wordList, wordsOf } from './words.js'
 
 /** A tool to call, and the agent it shall reach if it leads to agents. */
@@ -14,7 +14,7 @@ export interface ToolChoice {
  * The tool, or the agent behind a tool, that fits the user's message. To avoid endless loops, no tool is called after
  * results, and no agent twice.
  */
-export function pickTool(exchange: Exchange): ToolChoice | undefined {
+export function pickTool(exchange: LatestExchange): ToolChoice | undefined {
   const { userText, results, request } = exchange
   const { tools = [], toolChoice = 'auto' } = request
   if (toolChoice === 'none') return undefined
@@ -65,7 +65,7 @@ function listedDescription(text: string, name: string): string | undefined {
   return line?.slice(start.length)
 }
 
-function wasCalled({ tool, agent }: Required<ToolChoice>, { calls }: Exchange): boolean {
+function wasCalled({ tool, agent }: Required<ToolChoice>, { calls }: LatestExchange): boolean {
   return calls.some(({ name, args }) => {
     if (name !== tool.name) return false
     const parsed = parseJson(args)

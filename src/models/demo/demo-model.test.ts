@@ -41,12 +41,15 @@ const result = (index: number, content: string, fields = {}): Message => ({
   ...fields,
 })
 
-const say = async (said: string, fields: Partial<ModelRequest> = {}) =>
+const answerTo = async (said: string, fields: Partial<ModelRequest> = {}) =>
   wholeOf(
     await partsOf(demoModel({ paceMs: 0, ids: sequentialIds() }), { messages: [user(said)], ...fields }),
   )
 const calls = async (said: string, fields: Partial<ModelRequest> = {}) =>
-  (await say(said, { tools, ...fields })).calls.map(({ name, args }) => [name, JSON.parse(args) as unknown])
+  (await answerTo(said, { tools, ...fields })).calls.map(({ name, args }) => [
+    name,
+    JSON.parse(args) as unknown,
+  ])
 
 describe('a tool', () => {
   test.each<[string, string, unknown]>([
@@ -104,7 +107,7 @@ describe('after results', () => {
     ['42', 'Here is what I found: 42'],
     ['It rains.', 'Here is what I found: It rains.'],
   ])('it tells %s', async (content, expected) => {
-    expect(await say('', { tools, messages: after(result(0, content)) })).toEqual({
+    expect(await answerTo('', { tools, messages: after(result(0, content)) })).toEqual({
       text: expected,
       reasoning: '',
       calls: [],
@@ -118,13 +121,15 @@ describe('after results', () => {
 
   test('it tells all of them, and failures too', async () => {
     const messages = after(result(0, 'It rains.'), result(1, '', { error: 'fully booked' }))
-    expect((await say('', { tools, messages })).text).toBe(
+    expect((await answerTo('', { tools, messages })).text).toBe(
       'Here is what I found:\n- get weather: It rains.\n- book table: it did not work. fully booked',
     )
   })
 
   test('it cuts what is too long', async () => {
-    expect((await say('', { messages: after(result(0, 'x'.repeat(5000))) })).text.length).toBeLessThan(500)
+    expect((await answerTo('', { messages: after(result(0, 'x'.repeat(5000))) })).text.length).toBeLessThan(
+      500,
+    )
   })
 
   test('that belong to an earlier question it starts anew', async () => {
@@ -175,7 +180,7 @@ describe('other agents', () => {
       ['transfer_to_agent', { agent_name: 'hotels' }],
     ])
     const both = [...first, ...asked(1, 'hotels'), heard('[hotels] failed. Error: all full')]
-    expect(await say('', { tools, messages: both })).toMatchObject({
+    expect(await answerTo('', { tools, messages: both })).toMatchObject({
       calls: [],
       text: 'Here is what I found:\n- weather: It rains.\n- hotels: failed. Error: all full',
     })
@@ -193,7 +198,7 @@ describe('other agents', () => {
       { id: 'a', role: 'assistant', toolCalls: [call] },
       result(0, 'It rains.'),
     ]
-    expect((await say('', { tools: [task], messages })).text).toBe('Here is what I found: It rains.')
+    expect((await answerTo('', { tools: [task], messages })).text).toBe('Here is what I found: It rains.')
   })
 
   test('do not speak for the user, and do not keep it from calling its own tool', async () => {
@@ -204,8 +209,8 @@ describe('other agents', () => {
     ]
     expect(await calls('', { messages })).toEqual([['get_weather', { city: 'Oslo' }]])
     const after = [...messages, called('get_weather'), result(0, 'It rains.')]
-    expect((await say('', { tools, messages: after })).text).toBe('Here is what I found: It rains.')
-    expect((await say('', { messages })).text).toBe('Here is what I found: Book a table.')
+    expect((await answerTo('', { tools, messages: after })).text).toBe('Here is what I found: It rains.')
+    expect((await answerTo('', { messages })).text).toBe('Here is what I found: Book a table.')
   })
 
   test('are asked when the request says so', async () => {
@@ -224,7 +229,7 @@ describe('a shape for the answer', () => {
   }
 
   test('is filled from the message', async () => {
-    expect(JSON.parse((await say('Tell me about Rome', { output })).text)).toEqual({
+    expect(JSON.parse((await answerTo('Tell me about Rome', { output })).text)).toEqual({
       city: 'Rome',
       temperature: 1,
     })
@@ -233,7 +238,7 @@ describe('a shape for the answer', () => {
   test('is filled after tools were called, from their results', async () => {
     expect(await calls('weather in Oslo', { output })).toHaveLength(1)
     const messages = [user('weather in Oslo'), called('get_weather'), result(0, '{"temperature":3.5}')]
-    const { text } = await say('', { output, tools, messages })
+    const { text } = await answerTo('', { output, tools, messages })
     expect(JSON.parse(text)).toEqual({ city: 'Oslo', temperature: 3.5 })
   })
 })
@@ -248,17 +253,17 @@ describe('small talk', () => {
     ['blah', /^You said: “blah”\. I am the demo model/],
     ['', /^I am the demo model/],
   ])('answers %j', async (said, expected) => {
-    expect((await say(said, { tools })).text).toMatch(expected)
+    expect((await answerTo(said, { tools })).text).toMatch(expected)
   })
 
   test('thinks aloud when it is asked to', async () => {
-    const { reasoning, text } = await say('why is that?')
+    const { reasoning, text } = await answerTo('why is that?')
     expect(reasoning).toMatch(/^The message has 3 words/)
     expect(text).toMatch(/^I am the demo model/)
   })
 
   test('names no tools where there are none', async () => {
-    expect((await say('help')).text).toContain('Ask me for a story')
+    expect((await answerTo('help')).text).toContain('Ask me for a story')
   })
 })
 

@@ -4,7 +4,7 @@ import { randomIds, type IdSource } from '../../core/ids.js'
 import type { Model, ModelRequest } from '../contract.js'
 import { writeAnswer, type AnswerPiece } from '../write-answer.js'
 import { answerExchange } from './answer.js'
-import { readExchange } from './exchange.js'
+import { readLatestExchange } from './latest-exchange.js'
 
 export interface DemoModelOptions {
   /** Milliseconds between words, so that one sees them stream. Default 20; 0 for no delay. */
@@ -36,14 +36,14 @@ export function demoModel({
     stream(request) {
       const { signal } = request
       const beforeDelta = () => delay(paceMs, { clock, signal })
-      return writeAnswer(answer(request), { ...options, signal, ...(paceMs > 0 && { beforeDelta }) })
+      return writeAnswer(generateAnswer(request), { ...options, signal, ...(paceMs > 0 && { beforeDelta }) })
     },
   }
 }
 
 /** A generator, so that nothing happens before the first `next()`. */
-function* answer(request: ModelRequest): Generator<AnswerPiece, void> {
-  yield* answerExchange(readExchange(request))
+function* generateAnswer(request: ModelRequest): Generator<AnswerPiece, void> {
+  yield* answerExchange(readLatestExchange(request))
 }
 
 /** Splits long words too, and JSON without spaces. */

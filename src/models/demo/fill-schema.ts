@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/is-record.js'
 import type { JsonSchema } from '../contract.js'
 import type { FactKind, Facts } from './facts.js'
-import { listOf, resolveSchema } from './resolve-schema.js'
+import { toList, resolveSchema } from './resolve-schema.js'
 import { wordsOf } from './words.js'
 
 export interface FillSource {
@@ -23,7 +23,7 @@ export function fillSchema(schema: JsonSchema, source: FillSource): unknown {
   return fillField({ key: '', schema: resolveSchema(schema, schema), depth: 0 }, { ...source, root: schema })
 }
 
-interface Field {
+interface SchemaField {
   readonly key: string
   /** Resolved. */
   readonly schema: JsonSchema
@@ -34,18 +34,18 @@ interface FillContext extends FillSource {
   readonly root: JsonSchema
 }
 
-function fillField(field: Field, context: FillContext): unknown {
+function fillField(field: SchemaField, context: FillContext): unknown {
   return findValue(field, context) ?? inventValue(field, context)
 }
 
 /** The value that the message has for a field, if any. */
-function findValue(field: Field, context: FillContext): unknown {
+function findValue(field: SchemaField, context: FillContext): unknown {
   const { key, schema } = field
   const { facts, known = {} } = context
   const type = schemaType(schema)
   if (Object.hasOwn(known, key) && hasType(known[key], type)) return known[key]
   if ('const' in schema) return undefined
-  if ('enum' in schema) return listOf(schema.enum).find((value) => facts.mentions(String(value)))
+  if ('enum' in schema) return toList(schema.enum).find((value) => facts.mentions(String(value)))
   switch (type) {
     case 'string':
       return findText(key, schema, facts)
@@ -63,7 +63,7 @@ function findValue(field: Field, context: FillContext): unknown {
   }
 }
 
-function findItems(field: Field, context: FillContext): unknown[] | undefined {
+function findItems(field: SchemaField, context: FillContext): unknown[] | undefined {
   const { minItems = 0, maxItems = 10 } = field.schema
   const found = new Set<unknown>()
   const items = itemsOf(field, context)
@@ -75,13 +75,13 @@ function findItems(field: Field, context: FillContext): unknown[] | undefined {
   return found.size === 0 || found.size < Number(minItems) ? undefined : [...found]
 }
 
-function itemsOf({ key, schema, depth }: Field, { root }: FillContext): Field {
+function itemsOf({ key, schema, depth }: SchemaField, { root }: FillContext): SchemaField {
   return { key, schema: resolveSchema(schema.items, root), depth: depth + 1 }
 }
 
-function inventValue(field: Field, context: FillContext): unknown {
+function inventValue(field: SchemaField, context: FillContext): unknown {
   const { key, schema, depth } = field
-  const candidates = [schema.default, ...listOf(schema.examples), schema.const, ...listOf(schema.enum)]
+  const candidates = [schema.default, ...toList(schema.examples), schema.const, ...toList(schema.enum)]
   const candidate = candidates.find((value) => value !== undefined)
   if (candidate !== undefined) return candidate
   switch (schemaType(schema)) {
@@ -103,10 +103,10 @@ function inventValue(field: Field, context: FillContext): unknown {
   }
 }
 
-function fillObject({ schema, depth }: Field, context: FillContext): Record<string, unknown> {
+function fillObject({ schema, depth }: SchemaField, context: FillContext): Record<string, unknown> {
   if (depth > maxRequiredDepth) return {}
   const properties = isRecord(schema.properties) ? schema.properties : {}
-  const required = listOf(schema.required).map(String)
+  const required = toList(schema.required).map(String)
   // If no member is required, the first is likely the one that matters.
   const first = depth < maxOptionalDepth ? Object.keys(properties).slice(0, 1) : []
   const wanted = new Set(required.length > 0 ? required : first)
@@ -118,7 +118,7 @@ function fillObject({ schema, depth }: Field, context: FillContext): Record<stri
 }
 
 function schemaType({ type, properties, items }: JsonSchema): unknown {
-  const stated = listOf(type).find((entry) => entry !== 'null') ?? type
+  const stated = toList(type).find((entry) => entry !== 'null') ?? type
   if (stated !== undefined) return stated
   if (properties !== undefined) return 'object'
   return items === undefined ? 'string' : 'array'

@@ -9,11 +9,11 @@ export function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): Jso
   if (!isRecord(schema) || depth > maxDepth) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   const resolve = (part: unknown) => resolveSchema(part, root, depth + 1)
-  const choices = [listOf(anyOf), listOf(oneOf)].map((choice) =>
+  const choices = [toList(anyOf), toList(oneOf)].map((choice) =>
     choice.find((entry) => resolve(entry).type !== 'null'),
   )
-  const parts = [followReference($ref, root), ...listOf(allOf), ...choices]
-  return parts.map(resolve).reduce(mergeSchemas, own)
+  const parts = [followReference($ref, root), ...toList(allOf), ...choices]
+  return parts.map(resolve).reduce(combineSchemas, own)
 }
 
 function followReference(reference: unknown, root: JsonSchema): unknown {
@@ -22,12 +22,12 @@ function followReference(reference: unknown, root: JsonSchema): unknown {
   return steps.reduce<unknown>((at, step) => (isRecord(at) ? at[step] : undefined), root)
 }
 
-function mergeSchemas(a: JsonSchema, b: JsonSchema): JsonSchema {
+function combineSchemas(a: JsonSchema, b: JsonSchema): JsonSchema {
   const properties = {
     ...(isRecord(a.properties) && a.properties),
     ...(isRecord(b.properties) && b.properties),
   }
-  const required = [...listOf(a.required), ...listOf(b.required)]
+  const required = [...toList(a.required), ...toList(b.required)]
   return {
     ...a,
     ...b,
@@ -37,6 +37,6 @@ function mergeSchemas(a: JsonSchema, b: JsonSchema): JsonSchema {
 }
 
 /** The entries of a keyword; none unless it is a list. */
-export function listOf(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

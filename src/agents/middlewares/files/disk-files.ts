@@ -145,7 +145,7 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
   for (let count = names.length; count > 0; count--) {
     const real = await resolveExisting(join(realRoot, ...names.slice(0, count)), path)
     if (real === undefined) continue
-    if (!isInside(realRoot, real)) throw toolError(`'${path}' leads out of the folder, which is not allowed.`)
+    if (!isBelow(realRoot, real)) throw toolError(`'${path}' leads out of the folder, which is not allowed.`)
     return { real, missing: names.slice(count) }
   }
   return { real: realRoot, missing: names }
@@ -212,6 +212,6 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-function isInside(root: string, real: string): boolean {
+function isBelow(root: string, real: string): boolean {
   return real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)
 }

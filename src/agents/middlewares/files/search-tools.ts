@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Tool, ToolContext } from '../../contract.js'
 import { defineTool } from '../../tools/define-tool.js'
-import { isToolError } from '../tool-error.js'
+import { hasToolErrorCode } from '../tool-error.js'
 import { cutLine, decodeText, splitLines } from './file-text.js'
 import { toFilePath } from './files.js'
 import { compileGlob, compileRegex, type Matches } from './patterns.js'
@@ -131,7 +131,7 @@ async function isFolder(path: string, { workspace, ctx }: Search): Promise<boole
     await workspace.files.list(path, ctx)
     return true
   } catch (error) {
-    if (path === '' || !isToolError(error)) throw error
+    if (path === '' || !hasToolErrorCode(error)) throw error
     return false
   }
 }
@@ -160,7 +160,7 @@ async function readOrSkip(path: string, { workspace, ctx, skipped }: Search): Pr
     if (text === undefined) skipped.push(path)
     return text
   } catch (error) {
-    if (!isToolError(error)) throw error
+    if (!hasToolErrorCode(error)) throw error
     skipped.push(path)
     return undefined
   }

@@ -1,4 +1,4 @@
-import { isToolError, toolError } from '../tool-error.js'
+import { hasToolErrorCode, toolError } from '../tool-error.js'
 import type { FileEntry, Files, FilesContext } from './files.js'
 
 export interface WalkOptions {
@@ -37,7 +37,7 @@ export async function* walkFiles(folder: string, options: WalkOptions): AsyncGen
     try {
       return await files.list(path, ctx)
     } catch (error) {
-      if (!isToolError(error)) throw error
+      if (!hasToolErrorCode(error)) throw error
       onSkip(path)
       return undefined
     }

@@ -94,7 +94,7 @@ export interface PageOptions {
   readonly maxChars: number
 }
 
-export interface Page {
+export interface ResultPage {
   readonly lines: readonly string[]
   /** The offset of the next page; undefined for the last. */
   readonly next: number | undefined
@@ -104,7 +104,7 @@ export interface Page {
 export async function takePage(
   source: AsyncIterable<string> | Iterable<string>,
   { offset, limit, maxChars }: PageOptions,
-): Promise<Page> {
+): Promise<ResultPage> {
   const lines: string[] = []
   let position = 0
   let chars = 0
@@ -119,7 +119,7 @@ export async function takePage(
 }
 
 /** A page as the model reads it; `emptyText` if there are no results. */
-export function formatPage({ lines, next }: Page, emptyText: string): string {
+export function formatPage({ lines, next }: ResultPage, emptyText: string): string {
   if (lines.length === 0) return emptyText
   if (next === undefined) return lines.join('\n')
   return [...lines, `[There are more. Go on with offset ${next}.]`].join('\n')

@@ -1,11 +1,11 @@
 /** Front matter stands between two lines of `---` at the beginning of a text; the rest is the body. */
 export interface FrontMatter {
-  readonly fields: ReadonlyMap<string, Field>
+  readonly fields: ReadonlyMap<string, FrontMatterField>
   readonly body: string
 }
 
 /** Without a text for lists and maps, which are not read. */
-type Field = { readonly text: string } | { readonly text?: undefined }
+type FrontMatterField = { readonly text: string } | { readonly text?: undefined }
 
 /**
  * Reads the subset of YAML that front matter uses: `key: value` lines, quoted or not, and blocks with `|` and `>`.
@@ -25,8 +25,8 @@ export function parseFrontMatter(source: string): FrontMatter {
   }
 }
 
-function readFields(lines: readonly string[]): Map<string, Field> {
-  const fields = new Map<string, Field>()
+function readFields(lines: readonly string[]): Map<string, FrontMatterField> {
+  const fields = new Map<string, FrontMatterField>()
   for (let index = 1; index < lines.length;) {
     const line = lines[index] ?? ''
     const next = findEntryEnd(lines, index + 1)
@@ -47,7 +47,7 @@ function findEntryEnd(lines: readonly string[], start: number): number {
   return end === -1 ? lines.length : end
 }
 
-function readValue(value: string, below: readonly string[], where: string): Field {
+function readValue(value: string, below: readonly string[], where: string): FrontMatterField {
   const first = withoutComment(value)
   const rest = below.filter((line) => !isBlank(line))
   if (/^[|>][+-]?$/.test(first))

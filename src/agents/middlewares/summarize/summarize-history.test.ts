@@ -25,11 +25,11 @@ function setUp(
   chosen: SummarizeHistoryOptions = options,
   answer: (request: ModelRequest) => Answer = numbered(),
 ) {
-  const asked: ModelRequest[] = []
+  const requests: ModelRequest[] = []
   const used: TokenUsage[] = []
   const values = new Map<string, unknown>()
   async function* next(request: ModelRequest): AsyncGenerator<ModelPart> {
-    asked.push({ ...request, messages: [...request.messages] })
+    requests.push({ ...request, messages: [...request.messages] })
     await Promise.resolve()
     const { text = 'Fine.', usage, reason = 'stop' } = answer(request)
     yield { type: 'reasoning-delta', delta: 'hm' }
@@ -40,7 +40,7 @@ function setUp(
   }
 
   /** Asks once, in a run that may just have been resumed, and gives what the model got. */
-  async function ask(messages: readonly Message[], request: Partial<ModelRequest> = {}, address = 'root') {
+  async function send(messages: readonly Message[], request: Partial<ModelRequest> = {}, address = 'root') {
     // The middleware needs no more of the context.
     const ctx = {
       span: { address },
@@ -55,10 +55,10 @@ function setUp(
     const parts: ModelPart[] = []
     const middleware = summarizeHistory(chosen)
     for await (const part of middleware.model?.(asks, next, ctx) ?? []) parts.push(part)
-    return { got: asked.at(-1)?.messages ?? [], parts, request: asks }
+    return { got: requests.at(-1)?.messages ?? [], parts, request: asks }
   }
 
-  return { ask, asked, used, values, summaryCalls: () => asked.filter(isSummaryCall) }
+  return { send, requests, used, values, summaryCalls: () => requests.filter(isSummaryCall) }
 }
 
 function isSummaryCall({ instructions }: ModelRequest): boolean {
@@ -87,8 +87,8 @@ describe('a conversation that is short enough', () => {
   test('passes on as the same request', async () => {
     const agent = setUp()
     const messages = texts('m', 10)
-    const { request, parts } = await agent.ask(messages)
-    expect(agent.asked).toEqual([request])
+    const { request, parts } = await agent.send(messages)
+    expect(agent.requests).toEqual([request])
     expect(parts.map(({ type }) => type)).toEqual([
       'reasoning-delta',
       'text-delta',
@@ -101,11 +101,11 @@ describe('a conversation that is short enough', () => {
 
   test('counts instructions and tools too', async () => {
     const agent = setUp()
-    await agent.ask(texts('m', 9), { instructions: 'x'.repeat(36) })
+    await agent.send(texts('m', 9), { instructions: 'x'.repeat(36) })
     expect(agent.summaryCalls()).toHaveLength(0)
-    await agent.ask(texts('m', 9), { instructions: 'x'.repeat(44) })
+    await agent.send(texts('m', 9), { instructions: 'x'.repeat(44) })
     expect(agent.summaryCalls()).toHaveLength(1)
-    await agent.ask(texts('n', 9), { tools: [{ name: 'book', description: 'Books a room in a hotel.' }] })
+    await agent.send(texts('n', 9), { tools: [{ name: 'book', description: 'Books a room in a hotel.' }] })
     expect(agent.summaryCalls()).toHaveLength(2)
   })
 })
@@ -113,7 +113,7 @@ describe('a conversation that is short enough', () => {
 describe('a conversation that is too long', () => {
   test('is cut, with a summary in place of the older part', async () => {
     const agent = setUp()
-    const { got, parts } = await agent.ask([text('u1', 'user'), ...texts('m', 10)])
+    const { got, parts } = await agent.send([text('u1', 'user'), ...texts('m', 10)])
     expect(ids(got)).toEqual(['m6:summary', 'm7', 'm8', 'm9'])
     expect(got[0]).toMatchObject({ role: 'user', content: expect.stringContaining('Summary 1.') as string })
     expect(got[0]).toMatchObject({ content: expect.stringContaining('<user>\nu1 xxx') as string })
@@ -129,7 +129,7 @@ describe('a conversation that is too long', () => {
       { id: 's', role: 'system', content: 'Be brief.' },
       { id: 'd', role: 'developer', content: 'Be kind.' },
     ]
-    const { got } = await agent.ask([
+    const { got } = await agent.send([
       ...lead,
       ...texts('m', 5),
       { id: 's2', role: 'system', content: 'Hm.' },
@@ -147,13 +147,13 @@ describe('a conversation that is too long', () => {
       toolCalls: [{ id: 'c1', type: 'function', function: { name: 'book', arguments: '{}' } }],
     }
     const result: Message = { id: 'result', role: 'tool', toolCallId: 'c1', content: 'x'.repeat(80) }
-    const { got } = await agent.ask([...texts('m', 9), call, result, text('u1', 'user')])
+    const { got } = await agent.send([...texts('m', 9), call, result, text('u1', 'user')])
     expect(ids(got)).toEqual(['result:summary', 'u1'])
   })
 
   test('is cut piece by piece when it is too long for one call, in which the prompt counts too', async () => {
     const agent = setUp({ ...options, inputTokens: 80, prompt: prompt.padEnd(80) })
-    await agent.ask(texts('m', 30))
+    await agent.send(texts('m', 30))
     const calls = agent.summaryCalls()
     expect(calls.length).toBeGreaterThan(3)
     for (const { messages } of calls) expect(messages[0]?.content?.length).toBeLessThanOrEqual(4 * 60)
@@ -163,15 +163,15 @@ describe('a conversation that is too long', () => {
   test('passes on as it is when there is nothing to cut', async () => {
     const agent = setUp()
     const page: Message = { id: 'u1', role: 'user', content: 'x'.repeat(1_000) }
-    const { request } = await agent.ask([{ id: 's', role: 'system', content: 'Be brief.' }, page])
-    expect(agent.asked).toEqual([request])
+    const { request } = await agent.send([{ id: 's', role: 'system', content: 'Be brief.' }, page])
+    expect(agent.requests).toEqual([request])
   })
 
   test('keeps its summary when there is nothing more to cut', async () => {
     const agent = setUp()
     const page: Message = { id: 'u1', role: 'user', content: 'x'.repeat(1_000) }
-    await agent.ask([...texts('m', 3), page])
-    const { got } = await agent.ask([...texts('m', 3), page])
+    await agent.send([...texts('m', 3), page])
+    const { got } = await agent.send([...texts('m', 3), page])
     expect(agent.summaryCalls()).toHaveLength(1)
     expect(ids(got)).toEqual(['m2:summary', 'u1'])
   })
@@ -181,8 +181,8 @@ describe('a conversation that is too long', () => {
     const providerOptions = { openai: { store: false } }
     const tools = [{ name: 'book', description: 'Books.' }]
     const settings = { maxOutputTokens: 5, stopSequences: ['.'], providerOptions }
-    const { request } = await agent.ask(texts('m', 11), { tools, toolChoice: 'required', settings })
-    expect(agent.asked).toEqual([
+    const { request } = await agent.send(texts('m', 11), { tools, toolChoice: 'required', settings })
+    expect(agent.requests).toEqual([
       {
         instructions: prompt,
         messages: [
@@ -191,7 +191,7 @@ describe('a conversation that is too long', () => {
         settings: { providerOptions },
         signal: request.signal,
       },
-      { ...request, messages: agent.asked[1]?.messages },
+      { ...request, messages: agent.requests[1]?.messages },
     ])
   })
 })
@@ -200,8 +200,8 @@ describe('a summary', () => {
   test('is made once and used again while the conversation fits', async () => {
     const agent = setUp()
     const messages = texts('m', 11)
-    const { got: first } = await agent.ask(messages)
-    const { got: second } = await agent.ask([...messages, text('n0')])
+    const { got: first } = await agent.send(messages)
+    const { got: second } = await agent.send([...messages, text('n0')])
     expect(agent.summaryCalls()).toHaveLength(1)
     expect(second).toEqual([...first, text('n0')])
   })
@@ -209,13 +209,13 @@ describe('a summary', () => {
   test('is JSON in the values of the run, so it is there when the run is resumed', async () => {
     const agent = setUp()
     const messages = texts('m', 11)
-    await agent.ask(messages)
+    await agent.send(messages)
     expect(Object.fromEntries(agent.values)).toEqual({
       'millrace:summary:root': { upTo: 'm7', text: 'Summary 1.' },
     })
     const resumed = setUp()
     for (const [key, value] of agent.values) resumed.values.set(key, JSON.parse(JSON.stringify(value)))
-    const { got } = await resumed.ask(messages)
+    const { got } = await resumed.send(messages)
     expect(resumed.summaryCalls()).toHaveLength(0)
     expect(ids(got)).toEqual(['m7:summary', 'm8', 'm9', 'm10'])
   })
@@ -223,8 +223,8 @@ describe('a summary', () => {
   test('is extended when the conversation has outgrown it', async () => {
     const agent = setUp()
     const messages = [...texts('m', 11), ...texts('n', 5)]
-    await agent.ask(messages.slice(0, 11))
-    const { got } = await agent.ask(messages)
+    await agent.send(messages.slice(0, 11))
+    const { got } = await agent.send(messages)
     const [, extension] = agent.summaryCalls()
     expect(agent.summaryCalls()).toHaveLength(2)
     expect(extension?.messages[0]?.content).toMatch(
@@ -236,25 +236,25 @@ describe('a summary', () => {
 
   test('is not used for a conversation it does not belong to', async () => {
     const agent = setUp()
-    await agent.ask(texts('m', 11))
-    const { request } = await agent.ask(texts('other', 3))
-    expect(agent.asked.at(-1)).toEqual(request)
+    await agent.send(texts('m', 11))
+    const { request } = await agent.send(texts('other', 3))
+    expect(agent.requests.at(-1)).toEqual(request)
     agent.values.set('millrace:summary:root', { upTo: 's', text: 'Nothing.' })
-    const { request: shifted } = await agent.ask([
+    const { request: shifted } = await agent.send([
       { id: 's', role: 'system', content: 'Be brief.' },
       text('m0'),
     ])
-    expect(agent.asked.at(-1)).toEqual(shifted)
-    const { request: elsewhere } = await agent.ask(texts('m', 10), {}, 'root/helper')
-    expect(agent.asked.at(-1)).toEqual(elsewhere)
+    expect(agent.requests.at(-1)).toEqual(shifted)
+    const { request: elsewhere } = await agent.send(texts('m', 10), {}, 'root/helper')
+    expect(agent.requests.at(-1)).toEqual(elsewhere)
   })
 
   test('that is not one is ignored', async () => {
     for (const value of [null, 'm7', {}, { upTo: 7, text: 'x' }, { upTo: 'm7' }]) {
       const agent = setUp()
       agent.values.set('millrace:summary:root', value).set('millrace:measured:root', value)
-      const { request } = await agent.ask(texts('m', 10))
-      expect(agent.asked).toEqual([request])
+      const { request } = await agent.send(texts('m', 10))
+      expect(agent.requests).toEqual([request])
     }
   })
 
@@ -263,14 +263,14 @@ describe('a summary', () => {
       text: 'Short.',
       usage: { model: 'm-1', inputTokens: 70, outputTokens: 3 },
     }))
-    await agent.ask(texts('m', 11))
+    await agent.send(texts('m', 11))
     // That of the answer itself is counted by the agent.
     expect(agent.used).toEqual([{ model: 'm-1', inputTokens: 70, outputTokens: 3 }])
   })
 })
 
 describe('another model for summaries', () => {
-  test('is asked instead, and its usage has its name', async () => {
+  test('is requests instead, and its usage has its name', async () => {
     const requests: ModelRequest[] = []
     const model: Model = {
       provider: 'small',
@@ -283,7 +283,7 @@ describe('another model for summaries', () => {
       },
     }
     const agent = setUp({ ...options, model })
-    const { got } = await agent.ask(texts('m', 11), { settings: { providerOptions: { big: {} } } })
+    const { got } = await agent.send(texts('m', 11), { settings: { providerOptions: { big: {} } } })
     expect(agent.summaryCalls()).toHaveLength(0)
     expect(requests).toHaveLength(1)
     expect(requests[0]).not.toHaveProperty('settings')
@@ -299,11 +299,11 @@ describe('when no summary can be made', () => {
     ['refused', { text: 'They', reason: 'content-filter' }, 'is not whole (content-filter)'],
   ])('the call fails: %s', async (_, answer, what) => {
     const agent = setUp(options, () => answer)
-    await expect(agent.ask(texts('m', 11))).rejects.toMatchObject({
+    await expect(agent.send(texts('m', 11))).rejects.toMatchObject({
       code: 'MODEL_ERROR',
       message: expect.stringContaining(what) as string,
     })
-    expect(agent.asked.every(isSummaryCall)).toBe(true)
+    expect(agent.requests.every(isSummaryCall)).toBe(true)
     expect([...agent.values.keys()]).toEqual([])
   })
 
@@ -315,8 +315,8 @@ describe('when no summary can be made', () => {
       isFirst = false
       throw failure
     })
-    await expect(agent.ask(texts('m', 11))).rejects.toBe(failure)
-    const { got } = await agent.ask(texts('m', 11))
+    await expect(agent.send(texts('m', 11))).rejects.toBe(failure)
+    const { got } = await agent.send(texts('m', 11))
     expect(ids(got)).toEqual(['m7:summary', 'm8', 'm9', 'm10'])
   })
 })
@@ -327,10 +327,10 @@ describe('what the provider counted', () => {
       isSummaryCall(request) ? { text: 'Short.' } : { usage: { inputTokens: 85 } },
     )
     const messages = texts('m', 5)
-    await agent.ask(messages)
-    await agent.ask([...messages, text('n0')])
+    await agent.send(messages)
+    await agent.send([...messages, text('n0')])
     expect(agent.summaryCalls()).toHaveLength(0)
-    await agent.ask([...messages, text('n0'), text('n1'), text('n2')])
+    await agent.send([...messages, text('n0'), text('n1'), text('n2')])
     expect(agent.summaryCalls()).toHaveLength(1)
   })
 
@@ -342,17 +342,17 @@ describe('what the provider counted', () => {
       return inputTokens === undefined ? {} : { usage: { inputTokens } }
     })
     const messages = texts('m', 8)
-    await agent.ask(messages)
-    await agent.ask([...messages, text('n0')])
-    await agent.ask([...messages, text('n0'), text('n1')])
+    await agent.send(messages)
+    await agent.send([...messages, text('n0')])
+    await agent.send([...messages, text('n0'), text('n1')])
     expect(agent.summaryCalls()).toHaveLength(1)
   })
 
   test('makes no summary of the little that is to be kept anyway', async () => {
     const agent = setUp(options, () => ({ usage: { inputTokens: 500 } }))
-    await agent.ask(texts('m', 3))
-    const { request } = await agent.ask(texts('m', 3))
-    expect(agent.asked.at(-1)).toEqual(request)
+    await agent.send(texts('m', 3))
+    const { request } = await agent.send(texts('m', 3))
+    expect(agent.requests.at(-1)).toEqual(request)
   })
 })
 
@@ -362,7 +362,7 @@ test('an estimate of the user’s own is used for all', async () => {
     estimate: ({ content }) => (content === prompt ? 1 : 30),
     inputTokens: 1_000,
   })
-  const { got } = await agent.ask(texts('m', 4))
+  const { got } = await agent.send(texts('m', 4))
   expect(ids(got)).toEqual(['m2:summary', 'm3'])
 })
 
@@ -370,9 +370,9 @@ test('by default the limit is 120,000 tokens, a quarter to keep, an eighth for t
   const agent = setUp({})
   const page = (id: string): Message => ({ id, role: 'user', content: id.padEnd(20_000, 'x') })
   const pages = Array.from({ length: 25 }, (_, index) => page(`p${index}`))
-  await agent.ask(pages.slice(0, 24))
+  await agent.send(pages.slice(0, 24))
   expect(agent.summaryCalls()).toHaveLength(0)
-  const { got } = await agent.ask(pages)
+  const { got } = await agent.send(pages)
   expect(ids(got)).toEqual(['p18:summary', 'p19', 'p20', 'p21', 'p22', 'p23', 'p24'])
   expect(got[0]?.content).toMatch(
     /<\/summary>\nIn it .*\n<user>\np16x+\n<\/user>\n<user>\np17x+\n<\/user>\n<user>\np18x+\n<\/user>$/,

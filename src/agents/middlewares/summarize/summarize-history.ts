@@ -4,7 +4,7 @@ import type { Middleware } from '../../chat/middleware.js'
 import { checkNumber } from '../../check-number.js'
 import type { RunContext } from '../../contract.js'
 import { estimateTokens, type EstimateTokens } from './estimate-tokens.js'
-import { findCut } from './find-cut.js'
+import { findFirstKept } from './find-first-kept.js'
 import { badSummary, toSummaryMessage, writeSummary } from './write-summary.js'
 
 export interface SummarizeHistoryOptions {
@@ -40,7 +40,7 @@ export function summarizeHistory(options: SummarizeHistoryOptions = {}): Middlew
   const settings = toSettings(options)
   return {
     async *model(request, next, ctx) {
-      const shortened = await shorten({ request, next, ctx, settings })
+      const shortened = await shortenRequest({ request, next, ctx, settings })
       for await (const part of next(shortened)) {
         if (part.type === 'finish') saveMeasurement(ctx, shortened.messages, part.usage)
         yield part
@@ -90,13 +90,13 @@ interface SummarizedRange {
 }
 
 /** The same request if it is short enough and was not shortened before. */
-async function shorten(call: SummarizedCall): Promise<ModelRequest> {
+async function shortenRequest(call: SummarizedCall): Promise<ModelRequest> {
   const { request, ctx, settings } = call
   const { messages } = request
   const range = findRange(messages, readSummary(ctx))
   const current = replaceRange(request, range, settings)
   if (countTokens(current, ctx, settings) <= settings.maxTokens) return current
-  const cut = findCut(messages, { ...settings, from: range.end })
+  const cut = findFirstKept(messages, { ...settings, from: range.end })
   const last = messages[cut - 1]
   if (cut === range.end || last === undefined) return current
   const text = await writeSummary(messages.slice(range.end, cut), {

@@ -1,5 +1,6 @@
-import type { ContentPart, Message, UserMessage } from '@ag-ui/core'
+import type { Message, UserMessage } from '@ag-ui/core'
 import { MillraceError } from '../../../core/errors.js'
+import { describeContent } from '../../../protocol/index.js'
 import { wholeIndex } from '../slice-text.js'
 
 export interface WriteSummaryOptions {
@@ -74,12 +75,6 @@ export function toTranscript(message: Message): string {
     case 'activity':
       return ''
   }
-}
-
-/** Media parts are replaced by their kind. */
-function describeContent(content: string | readonly ContentPart[]): string {
-  if (typeof content === 'string') return content
-  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(' ')
 }
 
 /** Halves a text again and again, until each part fits or is a single character. */

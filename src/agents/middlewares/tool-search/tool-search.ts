@@ -29,7 +29,7 @@ export interface ToolSearchOptions {
 export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchOptions): Middleware {
   checkNumber('maxResults', maxResults, { min: 1, max: 50, isInteger: true })
   checkAlwaysOn(alwaysOn, tools)
-  const hiddenTools = createRegistry()
+  const hiddenTools = createHiddenToolsRegistry()
   return {
     async onStart(setup, ctx) {
       const all = await loadTools(tools, ctx.signal)
@@ -55,7 +55,7 @@ export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchO
 }
 
 /** The hidden tools of each agent at work. All contexts of a run share `values`, so entries go when the run does. */
-function createRegistry() {
+function createHiddenToolsRegistry() {
   const byRun = new WeakMap<RunContext['values'], Map<string, HiddenTools>>()
   return {
     get: ({ values, span }: RunContext) => byRun.get(values)?.get(span.address),

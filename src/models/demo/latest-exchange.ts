@@ -2,18 +2,18 @@ import { contentToText, type Message, type ToolMessage } from '@ag-ui/core'
 import type { ModelRequest } from '../contract.js'
 
 /** The last message of the user, and all that happened since. */
-export interface Exchange {
+export interface LatestExchange {
   readonly request: ModelRequest
   readonly userText: string
   /** Tool calls since, in order. */
   readonly calls: readonly { readonly name: string; readonly args: string }[]
   /** Tool results since, in order. */
-  readonly results: readonly NamedResult[]
+  readonly results: readonly NamedToolResult[]
   /** Answers of other agents since, in the form of tool results. */
-  readonly reports: readonly NamedResult[]
+  readonly reports: readonly NamedToolResult[]
 }
 
-export interface NamedResult {
+export interface NamedToolResult {
   /** The name of the tool, or of the agent. */
   readonly name: string
   readonly message: ToolMessage
@@ -22,7 +22,7 @@ export interface NamedResult {
 /** Begins an answer that reports results. Other agents drop it when they report that answer in turn. */
 export const reportPrefix = 'Here is what I found: '
 
-export function readExchange(request: ModelRequest): Exchange {
+export function readLatestExchange(request: ModelRequest): LatestExchange {
   const { messages } = request
   const start = messages.findLastIndex((message) => message.role === 'user' && !isContext(message))
   const last = messages[start]
@@ -47,7 +47,7 @@ function isContext(message: Message): boolean {
   return message.role === 'user' && contextPrefix.test(contentToText(message.content))
 }
 
-function readReport(message: Message): NamedResult[] {
+function readReport(message: Message): NamedToolResult[] {
   if (message.role !== 'user') return []
   const text = contentToText(message.content)
   const [prefix = '', agent = ''] = contextPrefix.exec(text) ?? []

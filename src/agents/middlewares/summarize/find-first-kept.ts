@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import type { EstimateTokens } from './estimate-tokens.js'
 
-export interface CutOptions {
+export interface FirstKeptOptions {
   /** The first message that may be cut off. */
   readonly from: number
   /** The tokens of the newest messages to keep. */
@@ -13,7 +13,10 @@ export interface CutOptions {
  * The index of the first message to keep: as many of the newest as fit into `keepTokens`, or else the fewest that are a
  * valid conversation. Returns `from` if there is nothing to cut. Takes linear time.
  */
-export function findCut(messages: readonly Message[], { from, keepTokens, estimate }: CutOptions): number {
+export function findFirstKept(
+  messages: readonly Message[],
+  { from, keepTokens, estimate }: FirstKeptOptions,
+): number {
   const canBegin = findValidStarts(messages)
   let tokens = 0
   let cut = messages.length

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findCut } from './find-cut.js'
+import { findFirstKept } from './find-first-kept.js'
 
 /** `u` user, `t` text of the assistant, `r` reasoning, `A` a call of a, `a` its result. */
 function conversation(letters: string): Message[] {
@@ -22,7 +22,7 @@ function conversation(letters: string): Message[] {
 
 /** Where the kept part begins, shown by a bar. Every message counts one token. */
 function cut(letters: string, keepTokens: number, from = 0): string {
-  const position = findCut(conversation(letters), { from, keepTokens, estimate: () => 1 })
+  const position = findFirstKept(conversation(letters), { from, keepTokens, estimate: () => 1 })
   return `${letters.slice(0, position)}|${letters.slice(position)}`
 }
 
@@ -69,7 +69,7 @@ test('in any conversation, the kept part begins validly and holds no more than a
     fc.property(letters, fc.nat(10), fc.nat(5), (text, keepTokens, start) => {
       const from = Math.min(start, text.length)
       const messages = conversation(text)
-      const position = findCut(messages, { from, keepTokens, estimate: () => 1 })
+      const position = findFirstKept(messages, { from, keepTokens, estimate: () => 1 })
       expect(position).toBeGreaterThanOrEqual(from)
       if (position === from) return
       expect(messages.slice(0, position).filter((_, index) => hasLaterResult(text, index, position))).toEqual(
