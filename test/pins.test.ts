@@ -54,6 +54,7 @@ it('shows these names of the protocol', () => {
     'resumeRunStream',
     'sseHeaders',
     'sseHeartbeat',
+    'stateEventBetween',
     'toolErrorMark',
     'withRunStream',
   ])

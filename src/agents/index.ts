@@ -45,7 +45,6 @@ export {
   type StartOptions,
 } from './run/run.js'
 export type { RunFields, RunRequest } from './run/run-request.js'
-export { stateDifference } from './run/shared-state.js'
 export type { Schema } from './tools/schema.js'
 export { contentResult } from './tools/tool-result.js'
 export type { McpServer } from './mcp/mcp-server.js'

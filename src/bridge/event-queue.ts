@@ -1,5 +1,5 @@
 import { MillraceError } from '../core/errors.js'
-import { createFifo } from '../core/fifo.js'
+import { createFifo } from '../core/queue.js'
 
 export interface EventQueueOptions {
   /** How many unread events may wait before the producer should. */

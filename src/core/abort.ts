@@ -1,14 +1,14 @@
 import { systemClock, type Clock } from './clock.js'
 
-/** Whether an error says no more than that work was aborted: by its name, or because it is the reason of `signal`. */
+/** Whether an error only says that work was aborted: by its name, or because it is the reason of `signal`. */
 export function isAbortError(error: unknown, signal?: AbortSignal): boolean {
   if (signal?.aborted === true && error === signal.reason) return true
   return typeof error === 'object' && error !== null && 'name' in error && error.name === 'AbortError'
 }
 
 /**
- * Makes `child` abort when `parent` does, with the same reason; at once when the parent has aborted already. The
- * answer ends the link. Call it when the child's work is over, or a long-lived parent keeps every child it ever had.
+ * Makes `child` abort when `parent` does, with the same reason; at once when the parent has aborted already. Returns a
+ * function that ends the link. Call it when the child's work is over, or a long-lived parent keeps every child it ever had.
  *
  * @example
  * const child = new AbortController()
@@ -28,7 +28,6 @@ export function linkAbort(parent: AbortSignal | undefined, child: AbortControlle
   return () => parent?.removeEventListener('abort', forward)
 }
 
-/** Whose time a delay takes, and what cuts it short. */
 export interface DelayOptions {
   readonly clock?: Clock
   readonly signal?: AbortSignal
@@ -47,4 +46,19 @@ export async function delay(ms: number, { clock = systemClock, signal }: DelayOp
     signal?.addEventListener('abort', wake)
   })
   signal?.throwIfAborted()
+}
+
+/** Waits for `work`, or throws the signal's reason as soon as it aborts. The work itself goes on; its outcome is ignored. */
+export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  await new Promise<void>((resolve) => {
+    const wake = (): void => {
+      signal.removeEventListener('abort', wake)
+      resolve()
+    }
+    signal.addEventListener('abort', wake)
+    work.then(wake, wake)
+    if (signal.aborted) wake()
+  })
+  signal.throwIfAborted()
+  return work
 }

@@ -1,13 +1,12 @@
 import { isAbortError } from './abort.js'
-import { closeAll, type ClosingOptions } from './closing.js'
+import { systemClock, type Clock } from './clock.js'
 
-/** What stops a stream, and how it is closed then. */
 export interface AbortableOptions extends ClosingOptions {
   readonly signal: AbortSignal
 }
 
 /**
- * The same stream, except that it can always be stopped, also while the source never settles:
+ * Makes a stream that can always be stopped, also while the source never settles:
  *
  * - When `signal` aborts, the source is closed, and a pending `next()`, or else the following one, rejects with the
  *   signal's reason at once. An item that arrives at the same moment is dropped.
@@ -29,7 +28,7 @@ class AbortableStream<T, R> implements AsyncGenerator<T, R> {
   readonly #options: AbortableOptions
   #isOpen = false
   #isOver = false
-  /** Why it was stopped before its time. */
+  /** Set when the stream was stopped before its end. */
   #stopped: { readonly reason: unknown } | undefined
   /** Rejects the pending `next()`. */
   #refuse: ((reason: unknown) => void) | undefined
@@ -52,7 +51,7 @@ class AbortableStream<T, R> implements AsyncGenerator<T, R> {
     if (!this.#isOpen) this.#listen()
     if (this.#stopped) {
       this.#finish()
-      return rejected(this.#stopped.reason)
+      return rejectWith(this.#stopped.reason)
     }
     return (this.#current = new Promise((resolve, reject) => this.#take(resolve, reject)))
   }
@@ -122,7 +121,74 @@ class AbortableStream<T, R> implements AsyncGenerator<T, R> {
   }
 }
 
-async function rejected(reason: unknown): Promise<never> {
+async function rejectWith(reason: unknown): Promise<never> {
   await Promise.resolve()
   throw reason
+}
+
+/** How a stream is closed before its end. */
+export interface ClosingOptions {
+  /** How long to wait for `finally` blocks, in milliseconds. Default 1000. */
+  readonly graceMs?: number
+  readonly clock?: Clock
+  /**
+   * Called with every error that no caller can get any more: of a clean-up, or after the stream was stopped. Errors that
+   * only repeat the abort are left out. Must not throw.
+   */
+  readonly onStrayError: (error: unknown) => void
+}
+
+/**
+ * Calls `return()` of all sources at once and waits until each has settled, but no longer than the grace time: a
+ * source that never settles is left behind. Never rejects.
+ */
+export async function closeAll(
+  sources: Iterable<AsyncIterator<unknown, unknown>>,
+  { graceMs = 1000, clock = systemClock, onStrayError }: ClosingOptions,
+): Promise<void> {
+  const closed = Promise.all(
+    Array.from(sources, async (source) => {
+      try {
+        await source.return?.()
+      } catch (error) {
+        onStrayError(error)
+      }
+    }),
+  )
+  await new Promise<void>((resolve) => {
+    const cancel = clock.schedule(graceMs, resolve)
+    void closed.then(() => {
+      cancel()
+      resolve()
+    })
+  })
+}
+
+/**
+ * Makes a stream whose `return()` and `throw()` call `stop` first. A generator's own would wait behind a pending
+ * `next()`, for ever when that never settles; `stop` must make it settle, and must not throw.
+ */
+export function withStop<T, R>(
+  stream: AsyncGenerator<T, R>,
+  stop: () => void | Promise<void>,
+): AsyncGenerator<T, R> {
+  return {
+    next: () => stream.next(),
+    async return(value) {
+      await stop()
+      return stream.return(value)
+    },
+    async throw(error) {
+      await stop()
+      return stream.throw(error)
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** Whether a value is an async generator, of any realm. */
+export function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
 }

@@ -1,10 +1,10 @@
-/** Where the time comes from. Everything that waits takes one, so that tests need not. */
+/** The source of time. Everything that waits takes one, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   /**
-   * Calls `callback` once, `ms` milliseconds from now and never before this call has returned. The answer cancels the
-   * call; cancelling twice or too late does nothing. The callback must not throw.
+   * Calls `callback` once, `ms` milliseconds from now and never before this call has returned. Returns a function that
+   * cancels the call; cancelling twice or too late does nothing. The callback must not throw.
    */
   schedule(ms: number, callback: () => void): () => void
 }
@@ -66,12 +66,12 @@ export function manualClock(now = 0): ManualClock {
     },
     async advance(ms) {
       const target = now + ms
-      await settled()
+      await settlePromises()
       for (let timer = nextDue(target); timer !== undefined; timer = nextDue(target)) {
         timers.delete(timer)
         now = timer.due
         timer.callback()
-        await settled()
+        await settlePromises()
       }
       now = target
     },
@@ -79,6 +79,14 @@ export function manualClock(now = 0): ManualClock {
 }
 
 /** Resolves after every promise reaction that is ready, and those that follow from them. */
-function settled(): Promise<void> {
+function settlePromises(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+/** Resolves after pending timers and sockets have been served. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve)
+    else setTimeout(resolve, 0)
+  })
 }

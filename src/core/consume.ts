@@ -1,19 +1,17 @@
 import { isAbortError } from './abort.js'
-import type { AbortableOptions } from './abortable.js'
-import { closeAll } from './closing.js'
-import { nextTurn } from './next-turn.js'
+import { type AbortableOptions, closeAll } from './abortable.js'
+import { yieldToEventLoop } from './clock.js'
 
-/** So many items are taken before timers and sockets have a turn: nothing else may make an endless source wait. */
-const itemsPerTurn = 500
+/** After so many items timers and sockets are served: a source that never waits must not block them. */
+const itemsBeforeYield = 500
 
 /**
- * Reads a stream to its end and gives what it returns. `take` is called with each item, and may give a promise to wait
- * for before the next.
+ * Reads a stream to its end and resolves with what it returns. Calls `take` with each item, and waits for the promise it
+ * may return before the next.
  *
- * When `signal` aborts, nothing more is taken, the source is closed, and this rejects with the signal's reason once it
- * has closed or the grace time is over, also while the source never settles. What `take` throws, or rejects with, closes the source too.
- * Costs no more per item than the source itself: that is what it is for. Others have a turn now and then, also when the
- * source never waits for anything.
+ * When `signal` aborts, nothing more is taken, the source is closed, and this rejects with the signal's reason once the
+ * source has closed or the grace time is over. What `take` throws, or rejects with, closes the source too. Costs no more
+ * per item than the source itself, and lets timers and sockets be served also when the source never waits.
  */
 export function consume<T, R>(
   source: AsyncIterator<T, R>,
@@ -25,12 +23,12 @@ export function consume<T, R>(
   })
 }
 
-// One object and one loop, not a nest of async functions: of a run that waits, this is what stays in memory.
+// One object and one loop, not nested async functions: this is what stays in memory of a run that waits.
 class Reading<T, R> {
   readonly #source: AsyncIterator<T, R>
   readonly #take: (item: T) => Promise<void> | undefined
   readonly #options: AbortableOptions
-  /** Set when it was stopped before its time. */
+  /** Set when reading was stopped before the end. */
   #closing: Promise<void> | undefined
 
   constructor(
@@ -55,15 +53,15 @@ class Reading<T, R> {
     try {
       while (!this.#closing) {
         const step = await this.#source.next()
-        // What arrives when it was stopped is dropped.
+        // An item that arrives after the stop is dropped.
         if (this.#isStopped()) break
         if (step.done === true) {
           resolve(step.value)
           return
         }
-        const room = this.#takeOrClose(step.value)
-        if (room) await room
-        if (++taken % itemsPerTurn === 0) await nextTurn()
+        const taking = this.#takeOrClose(step.value)
+        if (taking) await taking
+        if (++taken % itemsBeforeYield === 0) await yieldToEventLoop()
       }
     } catch (error) {
       if (this.#closing) this.#stray(error)
@@ -73,7 +71,7 @@ class Reading<T, R> {
     }
   }
 
-  /** It may be by now, whatever it was a moment ago. */
+  // A method, since the compiler assumes that the field is what it was before the await.
   #isStopped(): boolean {
     return this.#closing !== undefined
   }
@@ -100,7 +98,7 @@ class Reading<T, R> {
     try {
       isNews = !isAbortError(error, this.#options.signal)
     } catch {
-      // It cannot even be looked at.
+      // The error cannot even be inspected.
     }
     if (isNews) this.#options.onStrayError(error)
   }

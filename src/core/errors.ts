@@ -39,7 +39,7 @@ export class MillraceError extends Error {
     try {
       return typeof value === 'object' && value !== null && marker in value
     } catch {
-      // Anything can be thrown, also what cannot be looked at.
+      // Anything can be thrown, also what cannot be inspected.
       return false
     }
   }
@@ -50,7 +50,7 @@ export interface WireError {
   readonly message: string
 }
 
-/** What a client may learn of any thrown value: its own words when they may be shown, else a neutral sentence. */
+/** What a client may learn of any thrown value: its own message if it may be shown, else a neutral sentence. */
 export function toWireError(error: unknown, fallback: ErrorCode = 'AGENT_ERROR'): WireError {
   if (!MillraceError.isInstance(error)) return { code: fallback, message: errorCodes[fallback].text }
   return { code: error.wireCode, message: error.expose ? error.message : errorCodes[error.code].text }

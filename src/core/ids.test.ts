@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { randomIds, sequentialIds } from './ids.js'
+import { describe, expect, it, test } from 'vitest'
+import { randomIds, sequentialIds, stableHash } from './ids.js'
 
 describe('randomIds', () => {
   test('gives a different UUID at every call', () => {
@@ -28,5 +28,13 @@ describe('sequentialIds', () => {
   test('starts afresh for every source', () => {
     sequentialIds()('run')
     expect(sequentialIds()('run')).toBe('run-1')
+  })
+})
+
+describe('stableHash', () => {
+  it('gives the values of FNV-1a', () => {
+    expect(stableHash('')).toBe('cbf29ce484222325')
+    expect(stableHash('a')).toBe('af63dc4c8601ec8c')
+    expect(stableHash('foobar')).toBe('85944171f73967e8')
   })
 })

@@ -4,7 +4,7 @@
  */
 export type IdSource = (prefix?: string) => string
 
-/** Ids nobody can guess, unique across processes. The default wherever an `IdSource` is asked for. */
+/** Ids nobody can guess, unique across processes. The default of every `IdSource` option. */
 export const randomIds: IdSource = (prefix) => {
   const id = crypto.randomUUID()
   return prefix === undefined ? id : `${prefix}-${id}`
@@ -18,4 +18,13 @@ export function sequentialIds(): IdSource {
     counts.set(prefix, count)
     return `${prefix}-${count}`
   }
+}
+
+/** A short, stable name for a text: 64 bits of FNV-1a in hex. Not for secrets. */
+export function stableHash(text: string): string {
+  let hash = 0xcbf29ce484222325n
+  for (let i = 0; i < text.length; i++) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n)
+  }
+  return hash.toString(16).padStart(16, '0')
 }

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
+import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from 'vitest'
 import { isEqual } from './is-equal.js'
 

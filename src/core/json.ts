@@ -2,7 +2,7 @@ import { MillraceError } from './errors.js'
 
 /**
  * Makes sure that a value survives JSON as it is: no Date, Map, class instance, function, undefined, BigInt, NaN or
- * circle. Throws ENCODING_ERROR that names the place, for example `frames.book.when is a Date, not JSON`.
+ * circle. Throws ENCODING_ERROR that names the path, for example `frames.book.when is a Date, not JSON`.
  */
 export function assertJson(value: unknown, what: string): void {
   const above = new Set<object>()
@@ -14,7 +14,7 @@ export function assertJson(value: unknown, what: string): void {
       throw new MillraceError('ENCODING_ERROR', `${path} contains itself, which is not JSON.`)
     above.add(node)
     if (Array.isArray(node)) node.forEach((entry, index) => visit(entry, `${path}[${index}]`))
-    // A member that is undefined is one that is not there.
+    // An undefined member counts as absent.
     else
       for (const [key, member] of Object.entries(node))
         if (member !== undefined) visit(member, `${path}.${key}`)

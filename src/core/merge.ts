@@ -1,6 +1,6 @@
 import { isAbortError, linkAbort } from './abort.js'
-import { closeAll, withStop, type ClosingOptions } from './closing.js'
-import { createFifo } from './fifo.js'
+import { closeAll, withStop, type ClosingOptions } from './abortable.js'
+import { createFifo } from './queue.js'
 
 /** Starts one stream of a merge. The signal aborts when the merge ends before the lane does. */
 export type Lane<T, R> = (signal: AbortSignal) => AsyncGenerator<T, R>
@@ -11,7 +11,6 @@ export interface LaneItem<T> {
   readonly value: T
 }
 
-/** What stops a merge, and how its lanes are closed then. */
 export interface MergeOptions extends ClosingOptions {
   readonly signal?: AbortSignal
 }
@@ -19,7 +18,7 @@ export interface MergeOptions extends ClosingOptions {
 /**
  * Runs lanes side by side and yields their items in the order in which they settle. A lane is asked for its next item
  * only when the one before was delivered and the consumer wants more, so no lane runs ahead of a slow consumer or
- * crowds out the others. Returns what the lanes returned, in the order of the lanes.
+ * crowds out the others. Returns the lanes' return values, in the order of the lanes.
  *
  * When a lane throws, `signal` aborts or the consumer leaves, all lanes are aborted, then closed; their `finally`
  * blocks have the grace time, then the merge goes on without them. The consumer gets the lane's error or the signal's
@@ -34,7 +33,7 @@ export function merge<T, R>(
   const onStrayError = (error: unknown) => {
     if (!isAbortError(error, stop.signal)) options.onStrayError(error)
   }
-  return withStop(mergeLanes(lanes, stop, { ...options, onStrayError }), () => {
+  return withStop(readLanes(lanes, stop, { ...options, onStrayError }), () => {
     stop.abort()
   })
 }
@@ -46,7 +45,7 @@ interface RunningLane<T, R> {
   readonly controller: AbortController
 }
 
-async function* mergeLanes<T, R>(
+async function* readLanes<T, R>(
   lanes: readonly Lane<T, R>[],
   stop: AbortController,
   options: MergeOptions,
@@ -69,7 +68,7 @@ async function* mergeLanes<T, R>(
       steps.begin(lane)
     }
     while (running.size > 0) {
-      const { lane, result } = await steps.settled()
+      const { lane, result } = await steps.next()
       const item = await result
       if (item.done === true) {
         returned[lane.index] = item.value
@@ -99,30 +98,30 @@ interface Step<T, R> {
   readonly result: Promise<IteratorResult<T, R>>
 }
 
-/** Asks lanes for items and hands out the answers in the order in which they settle. */
+/** Asks lanes for items and returns them in the order in which they settle. */
 function createSteps<T, R>(signal: AbortSignal) {
   const unread = new Set<Step<T, R>['result']>()
-  const line = createFifo<Step<T, R>>()
+  const settled = createFifo<Step<T, R>>()
   let wake: (() => void) | undefined
   signal.addEventListener('abort', () => wake?.())
 
   return {
-    /** Answers asked for and not handed out, whether or not they have settled. */
+    /** Results asked for and not returned yet, whether or not they have settled. */
     unread,
     begin(lane: RunningLane<T, R>) {
       const result = lane.source.next()
       const settle = () => {
-        line.push({ lane, result })
+        settled.push({ lane, result })
         wake?.()
       }
       unread.add(result)
       result.then(settle, settle)
     },
     /** Waits for the next step that has settled. Throws the signal's reason when that comes first. */
-    async settled(): Promise<Step<T, R>> {
+    async next(): Promise<Step<T, R>> {
       for (;;) {
         signal.throwIfAborted()
-        const step = line.shift()?.value
+        const step = settled.shift()?.value
         if (step !== undefined) {
           unread.delete(step.result)
           return step

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { manualClock } from './clock.js'
-import { createQueue, type Queue } from './queue.js'
+import { createFifo, createQueue, type Queue } from './queue.js'
 
 /** Lets every promise reaction that is ready run. */
 const settle = () => manualClock().advance(0)
@@ -169,4 +169,31 @@ test('keeps the order of the calls, loses nothing and never holds more than its 
       expect(taken).toBe(pushed)
     }),
   )
+})
+
+describe('a fifo', () => {
+  test('behaves like an array that is pushed to and shifted from', () => {
+    const command = fc.oneof(
+      fc.record({ push: fc.option(fc.nat(), { nil: undefined }) }),
+      fc.constant('shift' as const),
+    )
+    fc.assert(
+      fc.property(fc.array(command), (commands) => {
+        const fifo = createFifo<number | undefined>()
+        const model: (number | undefined)[] = []
+        for (const step of commands) {
+          if (step !== 'shift') {
+            fifo.push(step.push)
+            model.push(step.push)
+          } else {
+            const isEmpty = model.length === 0
+            const taken = fifo.shift()
+            if (isEmpty) expect(taken).toBeUndefined()
+            else expect(taken).toHaveProperty('value', model.shift())
+          }
+          expect(fifo.size).toBe(model.length)
+        }
+      }),
+    )
+  })
 })

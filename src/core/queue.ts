@@ -1,25 +1,23 @@
-import { withStop } from './closing.js'
-import { createFifo } from './fifo.js'
+import { withStop } from './abortable.js'
 
-/** How much a queue holds. */
 export interface QueueOptions {
   /** How many items may wait to be read. With 0 every push waits until its own item is taken. */
   readonly capacity: number
 }
 
 /**
- * A line from any number of producers to one consumer. Nothing is dropped while the consumer stays: who pushes into a
- * full queue waits, and is let in first come, first served.
+ * The bounded queue from any number of producers to one consumer. Nothing is dropped while the consumer stays: a producer
+ * waits while the queue is full, and producers are served in the order they came.
  */
 export interface Queue<T> {
   /**
-   * Resolves with true when the queue has room for the item and has taken it, with false when it never will: it was
-   * closed before, or the consumer left. Items are delivered in the order of the calls. Never rejects.
+   * Resolves with true when the queue has taken the item, with false when it never will: it was closed before, or the
+   * consumer left. Items are delivered in the order of the calls. Never rejects.
    */
   push(item: T): Promise<boolean>
-  /** Takes the item if there is room now, without the cost of a promise. False leaves everything as it was. */
+  /** Takes the item if the queue is not full, without the cost of a promise. Otherwise returns false and does nothing. */
   offer(item: T): boolean
-  /** Ends the stream after all items pushed so far, those still waiting for room among them. */
+  /** Ends the stream after all items pushed so far, those of waiting producers included. */
   close(): void
   /** Like `close`, and then throws. False when the consumer cannot get the error: it left, or the end was set. */
   fail(error: unknown): boolean
@@ -27,9 +25,8 @@ export interface Queue<T> {
   [Symbol.asyncIterator](): AsyncGenerator<T, void>
 }
 
-/** Makes an empty queue. */
 export function createQueue<T>({ capacity }: QueueOptions): Queue<T> {
-  // All items pushed and not read. Those beyond the capacity are not taken yet: their producers stand in `waiting`.
+  // All items pushed and not read. Those beyond the capacity are not taken yet: their producers are in `waiting`.
   const items = createFifo<T>()
   const waiting = createFifo<(taken: boolean) => void>()
   let end: { readonly error?: unknown } | undefined
@@ -84,5 +81,44 @@ export function createQueue<T>({ capacity }: QueueOptions): Queue<T> {
     close: () => void finish({}),
     fail: (error) => finish({ error }),
     [Symbol.asyncIterator]: () => consumer,
+  }
+}
+
+interface Link<T> {
+  readonly value: T
+  next?: Link<T>
+}
+
+/** An unbounded first-in, first-out list in which every step takes constant time. */
+export interface Fifo<T> {
+  readonly size: number
+  push(value: T): void
+  /** Takes the oldest value, in a box, since the value itself may be `undefined`; no box when the list is empty. */
+  shift(): { readonly value: T } | undefined
+}
+
+export function createFifo<T>(): Fifo<T> {
+  let head: Link<T> | undefined
+  let tail: Link<T> | undefined
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    push(value) {
+      const link: Link<T> = { value }
+      if (tail === undefined) head = link
+      else tail.next = link
+      tail = link
+      size += 1
+    },
+    shift() {
+      const link = head
+      if (link === undefined) return undefined
+      head = link.next
+      if (head === undefined) tail = undefined
+      size -= 1
+      return link
+    },
   }
 }

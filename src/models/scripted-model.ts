@@ -1,4 +1,4 @@
-import { untilAborted } from '../core/until-aborted.js'
+import { untilAborted } from '../core/abort.js'
 import type { Model, ModelRequest } from './contract.js'
 import { isRetryableStatus, modelError, type ModelFailure } from './model-error.js'
 import { writeAnswer, type AnswerPiece } from './write-answer.js'

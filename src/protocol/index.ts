@@ -22,7 +22,8 @@ export type {
 export { eventProblem } from './check/check-event.js'
 export { compactRun } from './fold/compact.js'
 export { createFold } from './fold/fold.js'
-export { parseRunInput } from './input/parse-run-input.js'
+export { stateEventBetween } from './fold/patch.js'
+export { parseRunInput } from './parse-run-input.js'
 export {
   cancelledMark,
   describeContent,
@@ -34,10 +35,10 @@ export {
   toolErrorMark,
 } from './messages.js'
 export { createRunStream, resumeRunStream } from './run-stream/run-stream.js'
-export { withRunStream, type WithRunStreamOptions } from './run-stream/with-run-stream.js'
+export { withRunStream, type WithRunStreamOptions } from './run-stream/run-stream.js'
 export { isRunStateKey, isThreadStateKey } from './state-keys.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
-export { negotiate } from './wire/negotiate.js'
+export { negotiate } from './wire/protobuf.js'
 export {
   createProtobufEncoder,
   decodeProtobuf,

@@ -21,20 +21,20 @@ export function rejectedMark(reason: string): Metadata {
 
 /** Whether a message was cut off because its run was cancelled or lost. */
 export function isCutOff(message: Pick<Message, 'metadata'>): boolean {
-  return markOf(message)?.cancelled === true
+  return millraceMark(message)?.cancelled === true
 }
 
 /** Whether a tool message says that the tool failed. */
 export function isToolError(message: Pick<Message, 'metadata'>): boolean {
-  return markOf(message)?.isError === true
+  return millraceMark(message)?.isError === true
 }
 
 /** Whether a message belongs to an attempt that was rejected. */
 export function isRejected(message: Pick<Message, 'metadata'>): boolean {
-  return 'rejected' in (markOf(message) ?? {})
+  return 'rejected' in (millraceMark(message) ?? {})
 }
 
-function markOf({ metadata }: Pick<Message, 'metadata'>): Record<string, unknown> | undefined {
+function millraceMark({ metadata }: Pick<Message, 'metadata'>): Record<string, unknown> | undefined {
   const mark: unknown = metadata?.millrace
   return isRecord(mark) ? mark : undefined
 }

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { stableHash } from '../core/hash.js'
+import { stableHash } from '../core/ids.js'
 import type { AgentEvent } from '../protocol/index.js'
 
 export interface RemoteIdsOptions {

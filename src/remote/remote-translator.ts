@@ -1,8 +1,14 @@
 import type { Message } from '@ag-ui/core'
-import { stateDifference } from '../agents/index.js'
 import { spanTag } from '../bridge/spans.js'
 import type { IdSource } from '../core/ids.js'
-import { createFold, type AgentEvent, type AgUiEvent, type EventOf, type Fold } from '../protocol/index.js'
+import {
+  createFold,
+  stateEventBetween,
+  type AgentEvent,
+  type AgUiEvent,
+  type EventOf,
+  type Fold,
+} from '../protocol/index.js'
 import { toAgUiEvent, toRawEvent, type RawEvent } from './check-event.js'
 import type { RemoteIds } from './remote-ids.js'
 import { eventsMissingFrom, RunMessages } from './snapshot.js'
@@ -113,7 +119,7 @@ export class RemoteTranslator {
 
 /** The shared state with the change from `before` to `after`. */
 function rebaseState(shared: unknown, before: unknown, after: unknown): unknown {
-  const change = stateDifference(before, after)
+  const change = stateEventBetween(before, after)
   if (change?.type === 'STATE_SNAPSHOT') return after
   const fold = createFold({ state: shared })
   return change && fold.apply(change) !== undefined ? after : fold.state

@@ -3,7 +3,7 @@ import { HttpAgent as LegacyHttpAgent } from 'ag-ui-client-0.0.59'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { AgUiEvent } from '../../src/protocol/contract.js'
-import { parseRunInput } from '../../src/protocol/input/parse-run-input.js'
+import { parseRunInput } from '../../src/protocol/parse-run-input.js'
 import { createDowngrade } from '../../src/protocol/wire/downgrade.js'
 import { goldenStreams } from '../fixtures/golden-streams.js'
 import {

@@ -1,4 +1,4 @@
-import { isAsyncGenerator } from '../../src/core/is-async-generator.js'
+import { isAsyncGenerator } from '../../src/core/abortable.js'
 import type { ToolContext } from '../../src/agents/contract.js'
 
 /** The context of a tool call outside of any run. */

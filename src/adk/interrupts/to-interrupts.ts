@@ -1,7 +1,7 @@
 import type { Interrupt } from '@ag-ui/core'
 import type { Event, UserInputKind, UserInputRequest } from '@google/adk'
 import type { InterruptFrame } from '../../agents/index.js'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import { isRecord } from '../../core/is-record.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { FunctionCall } from '../adk-types.js'

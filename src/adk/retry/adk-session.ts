@@ -1,7 +1,7 @@
 import type { Event, RunConfig, Runner } from '@google/adk'
 import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
-import { closeAll, withStop } from '../../core/closing.js'
+import { closeAll, withStop } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Content, SessionKey } from '../adk-types.js'
 import { AttemptRunner } from './attempt-runner.js'

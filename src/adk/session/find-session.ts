@@ -1,6 +1,6 @@
 import { InMemorySessionService, type BaseSessionService, type Runner, type Session } from '@google/adk'
 import type { RunContext, ThreadOwner } from '../../agents/index.js'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type { SessionKey } from '../adk-types.js'
 import { resolveOption, type AdkOptions } from '../options.js'
 import { safeSessions } from './safe-sessions.js'

@@ -1,4 +1,4 @@
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type { Lane } from './lane.js'
 import type { EventSink } from '../../agents/index.js'
 import type { TranslatorOptions } from './translator.js'

@@ -1,5 +1,5 @@
 import type { Message, Metadata } from '@ag-ui/core'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
 import { errorContent } from '../tools/tool-result.js'

@@ -1,5 +1,5 @@
 import type { Interrupt } from '@ag-ui/core'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type {
   Answer,
   Control,

@@ -5,7 +5,7 @@ import { callMcpTool } from './mcp-call.js'
 import { serverError } from './mcp-error.js'
 import { createSharedConnection } from './shared-connection.js'
 import { checkServer, describeServer, type McpServer } from './mcp-server.js'
-import { untilAborted } from '../../core/until-aborted.js'
+import { untilAborted } from '../../core/abort.js'
 
 export interface McpToolsOptions {
   /** Precedes the name of every tool, to tell servers apart, for example `github_`. */

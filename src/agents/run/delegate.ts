@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { toWireError } from '../../core/errors.js'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from '../contract.js'
 import { CallRecord } from '../history/call-record.js'

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { consume } from '../../core/consume.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { IdSource } from '../../core/ids.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { stateEventBetween, type AgentEvent } from '../../protocol/index.js'
 import type { Control, Identity, RunContext } from '../contract.js'
 import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { planResume, type ResumePlan } from '../interrupts/resume.js'
@@ -12,7 +12,7 @@ import { createContext, type AgentContext, type RunScope } from './context.js'
 import { checkControl } from './control.js'
 import { cancel, complete, endAfterError, finishInterrupted, suspend } from './end-run.js'
 import type { EventEdit, Outcome } from './run.js'
-import { isStateChange, stateDifference } from './shared-state.js'
+import { isStateChange } from './shared-state.js'
 
 /** Executes a run from its first event to its last. Never rejects. */
 export async function executeRun(request: ExecuteOptions): Promise<Outcome> {
@@ -114,7 +114,8 @@ function writeState(
   { stream, state }: ActiveRun,
   { subagentRunId }: { readonly subagentRunId?: string },
 ): void {
-  const event: AgentEvent | undefined = stateDifference(stream.fold.state, state.current)
+  // Computed now, so that changes of parallel tools cannot overtake each other.
+  const event = stateEventBetween(stream.fold.state, state.current)
   if (event) stream.write({ ...event, ...(subagentRunId === undefined ? {} : { subagentRunId }) })
 }
 

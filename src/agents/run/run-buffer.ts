@@ -1,4 +1,4 @@
-import { withStop } from '../../core/closing.js'
+import { withStop } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import { createQueue } from '../../core/queue.js'
 import type { AgUiEvent } from '../../protocol/index.js'

@@ -1,45 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFold, type AgentEvent } from '../../protocol/index.js'
-import { SharedState, isStateChange, stateDifference } from './shared-state.js'
-
-// From text, which knows no -0. Clients refuse patches of `__proto__`.
-const state = fc
-  .json()
-  .filter((text) => !text.includes('__proto__'))
-  .map((text) => JSON.parse(text) as unknown)
-
-/** What a client holds after the difference. */
-function applied(held: unknown, event: AgentEvent | undefined): unknown {
-  const fold = createFold({ state: held })
-  if (event) expect(fold.apply(event)).toBeUndefined()
-  return fold.state
-}
-
-describe('the difference between two states', () => {
-  test('brings a client from any state to any other', () => {
-    fc.assert(
-      fc.property(state, state, (held, current) => {
-        expect(applied(held, stateDifference(held, current))).toEqual(current)
-      }),
-    )
-  })
-
-  test('is nothing when there is none', () => {
-    fc.assert(
-      fc.property(state, (value) => {
-        expect(stateDifference(value, structuredClone(value))).toBeUndefined()
-      }),
-    )
-  })
-
-  test('is a patch of what changed, not the whole', () => {
-    expect(stateDifference({ a: { b: 1 }, c: [1] }, { a: { b: 2 }, c: [1] })).toEqual({
-      type: 'STATE_DELTA',
-      delta: [{ op: 'replace', path: '/a/b', value: 2 }],
-    })
-  })
-})
+import type { AgentEvent } from '../../protocol/index.js'
+import { isStateChange, SharedState } from './shared-state.js'
 
 describe('a shared state', () => {
   test('does not touch what it was given, nor hold on to what it was set to', () => {

@@ -1,4 +1,3 @@
-import jsonpatch from 'fast-json-patch'
 import { assertJson } from '../../core/json.js'
 import type { AgentEvent, EventOf } from '../../protocol/index.js'
 
@@ -40,23 +39,6 @@ export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSH
   return event.type === 'STATE_SNAPSHOT' && change in event && event[change] === event.snapshot
 }
 
-/**
- * The smallest event that brings a client to the current state. Computed when it is written, so that changes of parallel
- * tools cannot overtake each other. Undefined when there is no difference.
- */
-export function stateDifference(held: unknown, current: unknown): AgentEvent | undefined {
-  if (!isContainer(held) || !isContainer(current) || Array.isArray(held) !== Array.isArray(current)) {
-    return Object.is(held, current) ? undefined : { type: 'STATE_SNAPSHOT', snapshot: current }
-  }
-  const delta = jsonpatch.compare(held, current)
-  // The library's operations are those of RFC 6902; only its type has a private one more.
-  return delta.length === 0 ? undefined : ({ type: 'STATE_DELTA', delta } as AgentEvent)
-}
-
 function copyJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

@@ -9,7 +9,7 @@ import {
   ToolMessage,
   type BaseMessageLike,
 } from '@langchain/core/messages'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import { contentText, toContentParts } from './content.js'
 import { readExtras } from './extras.js'
 import { detachReasoning } from './reasoning.js'

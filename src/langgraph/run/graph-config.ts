@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { RunContext, ThreadOwner } from '../../agents/index.js'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import type { GraphSetup, PerRun } from '../contract.js'
 import { withClientExtras } from '../tools/client-extras.js'
 

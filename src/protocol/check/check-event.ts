@@ -18,7 +18,7 @@ const ownerEvents = new Set(['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR'])
  * or broken timestamps. Returns undefined when the type is not known. Throws INVALID_EVENT for a malformed field and
  * ENCODING_ERROR for a value that is not JSON.
  */
-export function checkEvent(
+export function checkAgentEvent(
   event: AgentEvent,
   problems: { report(problem: string): void },
 ): AgentEvent | undefined {

@@ -93,7 +93,7 @@ class Walk {
     const name = Object.hasOwn(value, tag) ? value[tag] : undefined
     const arm = arms.get(name)
     if (arm) return this.visit(value, arm)
-    if (typeof name === 'string') return new Dropped(`unknown ${tag} ${quote(name)}`)
+    if (typeof name === 'string') return new Dropped(`unknown ${tag} ${quoteShort(name)}`)
     return this.#child(tag, name, { kind: 'leaf', expected: 'string', check: () => false })
   }
 
@@ -115,7 +115,7 @@ class Walk {
 
   #reject(value: unknown, wanted: string): unknown {
     // Where only certain words are allowed, the wrong word is worth showing.
-    const got = typeof value === 'string' && wanted.startsWith('"') ? quote(value) : kindOf(value)
+    const got = typeof value === 'string' && wanted.startsWith('"') ? quoteShort(value) : jsonKind(value)
     this.issues.push({ field: formatPath(this.#path), message: `expected ${wanted}, got ${got}` })
     return undefined
   }
@@ -134,7 +134,7 @@ const plainName = /^[A-Za-z_$][\w$-]*$/
 const maxQuoted = 60
 
 /** Text in double quotes, escaped and cut, so that a foreign value can stand in a log line or an error. */
-export function quote(text: string): string {
+export function quoteShort(text: string): string {
   return JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text)
 }
 
@@ -144,14 +144,14 @@ export function formatPath(path: FieldPath): string {
   let text = ''
   for (const key of path) {
     if (typeof key === 'number') text += `[${key}]`
-    else if (!plainName.test(key) || key.length > maxQuoted) text += `[${quote(key)}]`
+    else if (!plainName.test(key) || key.length > maxQuoted) text += `[${quoteShort(key)}]`
     else text += text === '' ? key : `.${key}`
   }
   return text
 }
 
 /** Names the kind of a JSON value for an error message. */
-export function kindOf(value: unknown): string {
+export function jsonKind(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

@@ -133,7 +133,7 @@ function toObjectCheck(members: readonly Member[]): Check {
   )
   const required = members.filter(({ optional }) => !optional).length
   return (value) => {
-    if (!isRecord(value) || !isPlainObject(value)) return false
+    if (!isRecord(value) || !hasPlainPrototype(value)) return false
     let found = 0
     // Not `Object.keys`, which would make a list for each message. Plain objects have no members but their own.
     for (const key in value) {
@@ -147,7 +147,7 @@ function toObjectCheck(members: readonly Member[]): Check {
   }
 }
 
-function isPlainObject(value: object): boolean {
+function hasPlainPrototype(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }

@@ -1,5 +1,6 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import jsonpatch from 'fast-json-patch'
+import type { EventOf } from '../contract.js'
 
 export type PatchResult = { ok: true; document: unknown } | { ok: false; reason: string }
 
@@ -15,7 +16,7 @@ export function applyPatch(document: unknown, patch: readonly JsonPatchOperation
   for (const [index, operation] of patch.entries()) {
     try {
       // RFC 6902 forbids it; the library would tie the document into a circle.
-      if (operation.op === 'move' && isInside(operation.path, operation.from))
+      if (operation.op === 'move' && isBelowPointer(operation.path, operation.from))
         throw new TypeError('into itself')
       current = copySpine(current, operation.path, fresh)
       if (operation.op === 'move') current = copySpine(current, operation.from, fresh)
@@ -27,6 +28,19 @@ export function applyPatch(document: unknown, patch: readonly JsonPatchOperation
     }
   }
   return { ok: true, document: current }
+}
+
+/** The smallest event that brings a client from one state to another. Undefined when they are equal. */
+export function stateEventBetween(
+  before: unknown,
+  after: unknown,
+): EventOf<'STATE_SNAPSHOT' | 'STATE_DELTA'> | undefined {
+  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
+    return Object.is(before, after) ? undefined : { type: 'STATE_SNAPSHOT', snapshot: after }
+  }
+  // The library's operations are those of RFC 6902; only its type has a private one more.
+  const delta = jsonpatch.compare(before, after) as JsonPatchOperation[]
+  return delta.length === 0 ? undefined : { type: 'STATE_DELTA', delta }
 }
 
 /** Copies every container from the root to the parent of what `pointer` names, unless this patch made it already. */
@@ -44,7 +58,7 @@ function copySpine(root: unknown, pointer: string, fresh: Set<object>): unknown 
   return copiedRoot
 }
 
-function isInside(path: string, ancestor: string): boolean {
+function isBelowPointer(path: string, ancestor: string): boolean {
   return path.startsWith(`${ancestor}/`)
 }
 

@@ -5,16 +5,16 @@ import { laneTag, type Extras, type Item, type Lane, type RunState } from './run
  * Opens an item in its lane, which writes one thing at a time: reasoning ends before text begins, text before a tool
  * call. Sticky items stay open, and so does the span around a new reasoning message. The caller emits the start.
  */
-export function open(run: RunState, item: Item): void {
+export function openItem(run: RunState, item: Item): void {
   for (const other of newestFirst(item.lane)) {
-    if (!other.sticky && !(item.kind === 'reasoning' && other.kind === 'span')) close(run, other)
+    if (!other.sticky && !(item.kind === 'reasoning' && other.kind === 'span')) closeItem(run, other)
   }
   item.isOpen = true
   item.lane.open.add(item)
 }
 
 /** Emits the end of an item, and the encrypted value that waits for it. Ignored when the item is closed. */
-export function close(run: RunState, item: Item, extras?: Extras): void {
+export function closeItem(run: RunState, item: Item, extras?: Extras): void {
   if (!item.isOpen) return
   item.isOpen = false
   item.lane.open.delete(item)
@@ -40,7 +40,7 @@ export function close(run: RunState, item: Item, extras?: Extras): void {
 
 /** Closes every item of a lane, the newest first: messages before the span around them. */
 export function closeItems(run: RunState, lane: Lane): void {
-  for (const item of newestFirst(lane)) close(run, item)
+  for (const item of newestFirst(lane)) closeItem(run, item)
 }
 
 function newestFirst(lane: Lane): Item[] {
@@ -61,7 +61,7 @@ export function takeCarried(item: Item): Extras {
 }
 
 /** The extras of an event. */
-export function extrasOf({ timestamp, rawEvent, metadata }: Extras): Extras {
+export function eventExtras({ timestamp, rawEvent, metadata }: Extras): Extras {
   return {
     ...(timestamp === undefined ? {} : { timestamp }),
     ...(rawEvent === undefined ? {} : { rawEvent: rawEvent as unknown }),

@@ -1,13 +1,13 @@
 import type { EventOf } from '../contract.js'
 import { freeId } from './ids.js'
 import { closeItems } from './items.js'
-import { attributed, createLane, laneTag, type Lane, type RunState } from './run-state.js'
+import { withLaneTag, newLane, laneTag, type Lane, type RunState } from './run-state.js'
 
 /**
  * The open lane of a tag. A subagent that was never announced, or that writes after it finished, gets a span of its
  * own, so that every tag on the wire belongs to a running subagent.
  */
-export function laneOf(run: RunState, tag: string | undefined): Lane {
+export function laneOfTag(run: RunState, tag: string | undefined): Lane {
   if (tag === undefined) return run.root
   const lane = run.lanes.get(tag)
   if (lane && !lane.closed) return lane
@@ -16,10 +16,10 @@ export function laneOf(run: RunState, tag: string | undefined): Lane {
 }
 
 /** The lane of an event that stands alone: the tag's, or its nearest ancestor that still runs. */
-export function openLaneOf(run: RunState, tag: string | undefined): Lane {
+export function openLaneOfTag(run: RunState, tag: string | undefined): Lane {
   const lane = tag === undefined ? undefined : run.lanes.get(tag)
   for (let up = lane; up; up = up.parent) if (!up.closed) return up
-  return laneOf(run, tag)
+  return laneOfTag(run, tag)
 }
 
 export function writeSubagentStart(run: RunState, event: EventOf<'SUBAGENT_STARTED'>): void {
@@ -39,7 +39,7 @@ function startLane(run: RunState, event: EventOf<'SUBAGENT_STARTED'>, parent: La
   // A subagent id names one invocation: a second one under the same tag needs an id of its own.
   const id = freeId(tag, (id) => run.laneIds.has(id), '#')
   run.laneIds.add(id)
-  const lane = createLane({ key: run.laneIds.size, tag, id, name: event.name, parent })
+  const lane = newLane({ key: run.laneIds.size, tag, id, name: event.name, parent })
   run.lanes.set(tag, lane)
   run.openLanes.add(lane)
   const above = parent.id === undefined ? {} : { parentSubagentRunId: parent.id }
@@ -59,7 +59,7 @@ export function writeSubagentEnd(
   const suspended =
     event.type === 'SUBAGENT_FINISHED' && event.outcome?.type === 'suspended' ? event.outcome : undefined
   for (const other of [...run.openLanes].reverse()) {
-    if (!isWithin(other, lane)) continue
+    if (!isLaneWithin(other, lane)) continue
     if (!suspended) endLane(run, other, other === lane ? event : endLike(event))
     // A subagent below that is suspended already has named its interrupts.
     else if (other === lane || !other.interruptIds) suspendLane(run, other, suspended.interruptIds)
@@ -105,17 +105,17 @@ function closeLaneContent(run: RunState, lane: Lane): void {
   lane.steps = []
 }
 
-export function isWithin(lane: Lane, ancestor: Lane): boolean {
+export function isLaneWithin(lane: Lane, ancestor: Lane): boolean {
   for (let up: Lane | undefined = lane; up; up = up.parent) if (up === ancestor) return true
   return false
 }
 
 /** Starts a step. Steps are unique per lane while they are open: the second `w` is `w#2`. */
 export function writeStepStart(run: RunState, event: EventOf<'STEP_STARTED'>): void {
-  const lane = openLaneOf(run, event.subagentRunId)
+  const lane = openLaneOfTag(run, event.subagentRunId)
   const stepName = freeId(event.stepName, (name) => lane.steps.includes(name), '#')
   lane.steps = [...lane.steps, stepName]
-  run.emit(attributed({ ...event, stepName }, lane))
+  run.emit(withLaneTag({ ...event, stepName }, lane))
 }
 
 export function writeStepEnd(run: RunState, event: EventOf<'STEP_FINISHED'>): void {
@@ -126,7 +126,7 @@ export function writeStepEnd(run: RunState, event: EventOf<'STEP_FINISHED'>): vo
     return
   }
   lane.steps = lane.steps.filter((open) => open !== stepName)
-  run.emit(attributed({ ...event, stepName }, lane))
+  run.emit(withLaneTag({ ...event, stepName }, lane))
 }
 
 /** The tagged lane, or for an untagged end the run's own, or else the only subagent that has such a step. */
@@ -134,7 +134,7 @@ function laneOfStep(
   run: RunState,
   { stepName, subagentRunId: tag }: EventOf<'STEP_FINISHED'>,
 ): Lane | undefined {
-  if (tag !== undefined) return openLaneOf(run, tag)
+  if (tag !== undefined) return openLaneOfTag(run, tag)
   if (openStepName(run.root, stepName) !== undefined) return run.root
   const others = [...run.openLanes].filter((lane) => openStepName(lane, stepName) !== undefined)
   return others.length === 1 ? others[0] : undefined

@@ -1,8 +1,8 @@
 import type { Metadata } from '@ag-ui/core'
 import type { EventOf } from '../contract.js'
 import { claimMessage, freeSpanId, renamedMessage } from './ids.js'
-import { carry, close, extrasOf, open, takeCarried } from './items.js'
-import { laneOf } from './lanes.js'
+import { carry, closeItem, eventExtras, openItem, takeCarried } from './items.js'
+import { laneOfTag } from './lanes.js'
 import {
   laneTag,
   type Extras,
@@ -20,13 +20,13 @@ export function writeMessage(run: RunState, event: MessageEvent): void {
   const kind = event.type.startsWith('TEXT') ? 'text' : 'reasoning'
   if (event.type === 'TEXT_MESSAGE_END' || event.type === 'REASONING_MESSAGE_END') {
     const item = knownItem(run, kind, event)
-    if (item) close(run, item, extrasOf(event))
+    if (item) closeItem(run, item, eventExtras(event))
     else run.report(`there is no open ${kind} message '${event.messageId}' to end`)
     return
   }
   const delta = 'delta' in event ? event.delta : undefined
   const item = itemFor(run, kind, event)
-  carry(item, extrasOf(event))
+  carry(item, eventExtras(event))
   if (!item.isOpen) openMessage(run, item, event)
   if (delta) run.emitDelta(item, delta)
 }
@@ -35,12 +35,14 @@ export function writeMessage(run: RunState, event: MessageEvent): void {
 function itemFor(run: RunState, kind: Kind, event: MessageEvent): MessageItem {
   const { messageId, subagentRunId: tag } = event
   if (messageId === undefined) {
-    return latestItem(run, kind, tag) ?? claimMessage(run, kind, { lane: laneOf(run, tag), id: run.newId() })
+    return (
+      latestItem(run, kind, tag) ?? claimMessage(run, kind, { lane: laneOfTag(run, tag), id: run.newId() })
+    )
   }
   const known = knownItem(run, kind, event)
   // A subagent that writes after its end has a new lane, and its messages are new ones.
   if (known && !known.lane.closed) return known
-  return claimMessage(run, kind, { lane: laneOf(run, tag ?? known?.lane.tag), id: messageId })
+  return claimMessage(run, kind, { lane: laneOfTag(run, tag ?? known?.lane.tag), id: messageId })
 }
 
 /**
@@ -84,13 +86,13 @@ function openMessage(run: RunState, item: MessageItem, event?: MessageEvent): vo
   if (item.wasOpen) item.sticky = true
   item.wasOpen = true
   if (item.kind === 'reasoning') ensureSpan(run, item)
-  open(run, item)
+  openItem(run, item)
   // The provider's payload belongs to the content, when there is any.
   const hasDelta = event !== undefined && 'delta' in event && Boolean(event.delta)
-  run.emit({ ...startOf(item), ...laneTag(item.lane), ...(hasDelta ? {} : takeCarried(item)) })
+  run.emit({ ...startEventFor(item), ...laneTag(item.lane), ...(hasDelta ? {} : takeCarried(item)) })
 }
 
-function startOf(item: MessageItem): EventOf<'TEXT_MESSAGE_START' | 'REASONING_MESSAGE_START'> {
+function startEventFor(item: MessageItem): EventOf<'TEXT_MESSAGE_START' | 'REASONING_MESSAGE_START'> {
   if (item.kind === 'reasoning')
     return { type: 'REASONING_MESSAGE_START', messageId: item.id, role: 'reasoning' }
   const name = item.name === undefined ? {} : { name: item.name }
@@ -101,7 +103,7 @@ function startOf(item: MessageItem): EventOf<'TEXT_MESSAGE_START' | 'REASONING_M
 export function writeEmptyReasoning(run: RunState, lane: Lane, id: string): string {
   const item = claimMessage(run, 'reasoning', { lane, id })
   openMessage(run, item)
-  close(run, item)
+  closeItem(run, item)
   return item.id
 }
 
@@ -109,7 +111,7 @@ export function writeEmptyReasoning(run: RunState, lane: Lane, id: string): stri
 export function markCompleteMessage(run: RunState, item: MessageItem, metadata: Metadata): void {
   carry(item, { metadata })
   openMessage(run, item)
-  close(run, item)
+  closeItem(run, item)
 }
 
 /** Every reasoning message stands in a span; one without gets a span of the same id. */
@@ -119,7 +121,7 @@ function ensureSpan(run: RunState, { lane, id }: MessageItem): void {
 
 export function writeSpanStart(run: RunState, event: EventOf<'REASONING_START'>): void {
   const { type: _type, messageId, subagentRunId, ...extras } = event
-  const lane = laneOf(run, subagentRunId)
+  const lane = laneOfTag(run, subagentRunId)
   if (findSpan(lane, messageId)) return
   openSpan(run, lane, { rawId: messageId, extras })
 }
@@ -131,7 +133,7 @@ function openSpan(
 ): void {
   const id = freeSpanId(run, rawId, lane)
   const span: SpanItem = { kind: 'span', id, rawId, lane, isOpen: false, sticky: false }
-  open(run, span)
+  openItem(run, span)
   run.emit({ type: 'REASONING_START', messageId: id, ...laneTag(lane), ...extras })
 }
 
@@ -142,8 +144,8 @@ export function writeSpanEnd(run: RunState, event: EventOf<'REASONING_END'>): vo
   for (const lane of tagged ? [tagged] : [run.root, ...run.openLanes]) {
     const span = findSpan(lane, messageId)
     if (!span) continue
-    for (const item of [...lane.open].reverse()) if (item.kind === 'reasoning') close(run, item)
-    close(run, span, extras)
+    for (const item of [...lane.open].reverse()) if (item.kind === 'reasoning') closeItem(run, item)
+    closeItem(run, span, extras)
     return
   }
 }

@@ -20,7 +20,7 @@ export interface Lane {
   closed: boolean
 }
 
-export function createLane(lane: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
+export function newLane(lane: Pick<Lane, 'key' | 'tag' | 'id' | 'name' | 'parent'>): Lane {
   const { key, tag, id, name, parent } = lane
   return { key, tag, id, name, parent, open: new Set(), steps: [], interruptIds: undefined, closed: false }
 }
@@ -31,7 +31,7 @@ export function laneTag(lane: Lane): { subagentRunId?: string } {
 }
 
 /** The event under a lane's tag, whatever tag it came with. */
-export function attributed<E extends { subagentRunId?: string }>(event: E, lane: Lane): E {
+export function withLaneTag<E extends { subagentRunId?: string }>(event: E, lane: Lane): E {
   const { subagentRunId: _tag, ...rest } = event
   return { ...rest, ...laneTag(lane) } as E
 }
@@ -87,7 +87,7 @@ export class RunState {
   /** What the client holds. */
   readonly fold: ClientFold
   /** The lane of the run's own agent. */
-  readonly root = createLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined })
+  readonly root = newLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined })
   /** The first claimant of each id the agent uses. */
   readonly messages = new MessageItems()
   /** Items whose id was taken by another owner or kind, by lane, kind and the id the agent uses. */

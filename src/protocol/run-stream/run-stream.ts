@@ -1,9 +1,9 @@
 import { PROTOCOL_VERSION } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import { checkEvent } from '../check/check-event.js'
+import { checkAgentEvent } from '../check/check-event.js'
 import type {
-  AgentEvent,
   AgUiEvent,
+  AgentEvent,
   CloseOptions,
   FailOptions,
   Fold,
@@ -12,10 +12,10 @@ import type {
   RunStream,
   RunStreamOptions,
 } from '../contract.js'
-import { openLaneOf, writeStepEnd, writeStepStart, writeSubagentEnd, writeSubagentStart } from './lanes.js'
+import { openLaneOfTag, writeStepEnd, writeStepStart, writeSubagentEnd, writeSubagentStart } from './lanes.js'
 import { writeMessage, writeSpanEnd, writeSpanStart } from './messages.js'
-import { attributed, RunState, type Item } from './run-state.js'
-import { closeOpen, failRun, finishRun } from './terminal-event.js'
+import { withLaneTag, RunState, type Item } from './run-state.js'
+import { closeOpen, writeRunError, writeRunFinished } from './terminal-event.js'
 import {
   writeActivityDelta,
   writeActivitySnapshot,
@@ -25,6 +25,8 @@ import {
   writeStateSnapshot,
 } from './thread-events.js'
 import { writeCall, writeResult } from './tool-calls.js'
+import { isAbortError } from '../../core/abort.js'
+import { type ClosingOptions, abortable, withStop } from '../../core/abortable.js'
 
 /** Starts a run stream: RUN_STARTED is emitted before this returns. */
 export function createRunStream(options: RunStreamOptions): RunStream {
@@ -83,19 +85,19 @@ class StrictStream implements RunStream {
   write(event: AgentEvent): void {
     if (this.ended) throw this.#closed()
     if (writeDelta(this.#run, event)) return
-    const checked = checkEvent(event, this.#run)
+    const checked = checkAgentEvent(event, this.#run)
     if (checked) route(this.#run, checked)
   }
 
   finish(end: RunEnd): void {
     if (this.ended) throw this.#closed()
-    finishRun(this.#run, this.#ids, end)
+    writeRunFinished(this.#run, this.#ids, end)
     this.ended = true
   }
 
   fail(error: unknown, options?: FailOptions): void {
     if (this.ended) throw this.#closed()
-    failRun(this.#run, error, options)
+    writeRunError(this.#run, error, options)
     this.ended = true
   }
 
@@ -187,6 +189,52 @@ function route(run: RunState, event: AgentEvent): void {
       return writeSubagentEnd(run, event)
     case 'RAW':
     case 'CUSTOM':
-      return run.emit(attributed(event, openLaneOf(run, event.subagentRunId)))
+      return run.emit(withLaneTag(event, openLaneOfTag(run, event.subagentRunId)))
   }
+}
+
+export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, ClosingOptions {
+  /** Ends the run as cancelled. The source is closed and given its grace time, whether or not it reacts. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Makes the loose events of a generator a strict stream from RUN_STARTED to the one terminal event: RUN_FINISHED with
+ * what the source returns (nothing means success), RUN_ERROR when it throws or writes an invalid event, cancelled when
+ * the signal aborts. Returns what the client then holds.
+ *
+ * A consumer that stops early closes the source and gets no further events.
+ */
+export function withRunStream(
+  source: AsyncGenerator<AgentEvent, RunEnd | undefined>,
+  { signal = new AbortController().signal, ...options }: WithRunStreamOptions,
+): AsyncGenerator<AgUiEvent, RunStream['fold']> {
+  const agent = abortable(source, { ...options, signal })
+
+  async function* relay(): AsyncGenerator<AgUiEvent, RunStream['fold']> {
+    const written: AgUiEvent[] = []
+    const stream = createRunStream({ ...options, emit: (event) => written.push(event) })
+    try {
+      for (;;) {
+        yield* written.splice(0)
+        const step = await agent.next()
+        if (step.done === true) {
+          stream.finish(step.value ?? { type: 'success' })
+          break
+        }
+        stream.write(step.value)
+      }
+    } catch (error) {
+      if (signal.aborted && isAbortError(error, signal)) stream.finish({ type: 'cancelled' })
+      else stream.fail(error)
+    } finally {
+      await agent.return(undefined)
+    }
+    yield* written
+    return stream.fold
+  }
+
+  return withStop(relay(), async () => {
+    await agent.return(undefined)
+  })
 }

@@ -7,7 +7,7 @@ import { checkValue } from '../check/check-value.js'
 import { toShape } from '../check/schema-shape.js'
 import type { CloseOptions, EventOf, FailOptions, RunEnd } from '../contract.js'
 import { carry } from './items.js'
-import { closeLanes, isWithin, type LaneEnd } from './lanes.js'
+import { closeLanes, isLaneWithin, type LaneEnd } from './lanes.js'
 import { markCompleteMessage } from './messages.js'
 import { laneTag, type Lane, type RunState } from './run-state.js'
 
@@ -20,7 +20,7 @@ const usageShape = toShape(TokenUsageSchema)
  * Closes all that is open and writes the terminal event. Throws before anything is written when the result or an
  * interrupt cannot be sent.
  */
-export function finishRun(run: RunState, ids: Ids, end: RunEnd): void {
+export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
   const finished = { type: 'RUN_FINISHED' as const, ...ids }
   const usage = validUsage(end.usage)
   switch (end.type) {
@@ -54,7 +54,7 @@ export function finishRun(run: RunState, ids: Ids, end: RunEnd): void {
 }
 
 /** Closes all that is open and writes RUN_ERROR with what a client may know of the error. */
-export function failRun(run: RunState, error: unknown, { usage, mark }: FailOptions = {}): void {
+export function writeRunError(run: RunState, error: unknown, { usage, mark }: FailOptions = {}): void {
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
   closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
@@ -93,7 +93,9 @@ function successOutcome(run: RunState): RunFinishedOutcome {
 
 /** A subagent with an open interrupt, of its own or of one below it, is suspended. Any other is finished. */
 function endOfInterrupted(run: RunState, lane: Lane, interrupts: readonly Interrupt[]): LaneEnd {
-  const within = new Set([...run.lanes.values()].filter((other) => isWithin(other, lane)).map(({ id }) => id))
+  const within = new Set(
+    [...run.lanes.values()].filter((other) => isLaneWithin(other, lane)).map(({ id }) => id),
+  )
   const interruptIds = interrupts
     .filter(
       ({ id, subagentRunId }) =>

@@ -5,12 +5,12 @@ import type { EventOf } from '../contract.js'
 import { applyPatch } from '../fold/patch.js'
 import { freeMessageId, renamedMessage } from './ids.js'
 import { closeItems } from './items.js'
-import { openLaneOf } from './lanes.js'
+import { openLaneOfTag } from './lanes.js'
 import { writeEmptyReasoning } from './messages.js'
-import { attributed, laneTag, type MessageItem, type RunState } from './run-state.js'
+import { withLaneTag, laneTag, type MessageItem, type RunState } from './run-state.js'
 
 export function writeStateSnapshot(run: RunState, event: EventOf<'STATE_SNAPSHOT'>): void {
-  run.emit(attributed(event, openLaneOf(run, event.subagentRunId)))
+  run.emit(withLaneTag(event, openLaneOfTag(run, event.subagentRunId)))
 }
 
 /**
@@ -18,8 +18,8 @@ export function writeStateSnapshot(run: RunState, event: EventOf<'STATE_SNAPSHOT
  * brings them together: of the agent's state if it can be read, else of what the client should hold.
  */
 export function writeStateDelta(run: RunState, event: EventOf<'STATE_DELTA'>): void {
-  const lane = openLaneOf(run, event.subagentRunId)
-  const problem = run.tryEmit(attributed(event, lane))
+  const lane = openLaneOfTag(run, event.subagentRunId)
+  const problem = run.tryEmit(withLaneTag(event, lane))
   if (problem === undefined) return
   run.report(problem)
   const snapshot = run.readState ? jsonCopy(run.readState(), 'readState') : run.fold.state
@@ -39,7 +39,7 @@ export function writeMessagesSnapshot(run: RunState, event: EventOf<'MESSAGES_SN
   }
   run.emit(event)
   for (const items of [run.messages.text, run.messages.reasoning, run.renamed]) {
-    for (const [key, item] of items ?? []) if (!isKept(run, item)) items?.delete(key)
+    for (const [key, item] of items ?? []) if (!isInSnapshot(run, item)) items?.delete(key)
   }
   for (const call of run.calls.values()) call.ended = true
   // Reasoning in the snapshot has an owner too: no other may take its id for a span.
@@ -48,7 +48,7 @@ export function writeMessagesSnapshot(run: RunState, event: EventOf<'MESSAGES_SN
   }
 }
 
-function isKept(run: RunState, item: MessageItem): boolean {
+function isInSnapshot(run: RunState, item: MessageItem): boolean {
   const message = run.fold.list.get(item.id)
   const role = item.kind === 'text' ? item.role : 'reasoning'
   return message?.role === role && message.subagentRunId === item.lane.id
@@ -57,7 +57,7 @@ function isKept(run: RunState, item: MessageItem): boolean {
 export function writeActivitySnapshot(run: RunState, event: EventOf<'ACTIVITY_SNAPSHOT'>): void {
   const messageId = findActivity(run, event.messageId)?.id ?? freeMessageId(run, event.messageId)
   run.activities.set(event.messageId, messageId)
-  run.emit(attributed({ ...event, messageId }, openLaneOf(run, event.subagentRunId)))
+  run.emit(withLaneTag({ ...event, messageId }, openLaneOfTag(run, event.subagentRunId)))
 }
 
 export function writeActivityDelta(run: RunState, event: EventOf<'ACTIVITY_DELTA'>): void {
@@ -97,7 +97,7 @@ export function writeEncryptedValue(run: RunState, event: EncryptedValue): void 
   if (item?.isOpen) item.encryptedValue = { ...rest, entityId: id }
   else if (isCall ? run.fold.list.hasCall(id) : isMessage(run, id)) run.emit({ ...rest, entityId: id })
   else if (isCall) run.report(`REASONING_ENCRYPTED_VALUE: there is no tool call '${id}'`)
-  else run.emit({ ...rest, entityId: writeEmptyReasoning(run, openLaneOf(run, tag), event.entityId) })
+  else run.emit({ ...rest, entityId: writeEmptyReasoning(run, openLaneOfTag(run, tag), event.entityId) })
 }
 
 /** The message of this run that an encrypted value is for: the tagged lane's, or the first claimant's. */

@@ -1,8 +1,8 @@
 import type { EventOf } from '../contract.js'
 import { claimMessage, freeMessageId } from './ids.js'
-import { carry, close, extrasOf, open, takeCarried } from './items.js'
-import { laneOf, openLaneOf } from './lanes.js'
-import { attributed, laneTag, type CallItem, type Lane, type RunState } from './run-state.js'
+import { carry, closeItem, eventExtras, openItem, takeCarried } from './items.js'
+import { laneOfTag, openLaneOfTag } from './lanes.js'
+import { withLaneTag, laneTag, type CallItem, type Lane, type RunState } from './run-state.js'
 
 type CallStart = EventOf<'TOOL_CALL_START' | 'TOOL_CALL_CHUNK' | 'TOOL_CALL_ARGS'>
 
@@ -12,7 +12,7 @@ export function writeCall(run: RunState, event: CallStart | EventOf<'TOOL_CALL_E
   const item = callFor(run, event)
   if (!item) return
   const delta = 'delta' in event ? event.delta : undefined
-  carry(item, extrasOf(event))
+  carry(item, eventExtras(event))
   if (!item.isOpen) openCall(run, item, Boolean(delta))
   if (delta) run.emitDelta(item, delta)
 }
@@ -22,7 +22,7 @@ function endCall(run: RunState, event: EventOf<'TOOL_CALL_END'>): void {
   const item = run.calls.get(event.toolCallId)
   if (item) {
     item.ended = true
-    close(run, item, extrasOf(event))
+    closeItem(run, item, eventExtras(event))
   } else if (!isPastCall(run, event.toolCallId)) {
     run.report(`there is no tool call '${event.toolCallId}' to end`)
   }
@@ -55,14 +55,14 @@ function newCall(run: RunState, id: string | undefined, event: CallStart): CallI
     run.report(`there is no tool call '${id ?? ''}' to continue, and no name to start one with`)
     return undefined
   }
-  const lane = laneOf(run, event.subagentRunId)
+  const lane = laneOfTag(run, event.subagentRunId)
   const toolCallId = id ?? run.newId()
   const item: CallItem = {
     kind: 'call',
     id: toolCallId,
     lane,
     name: event.toolCallName,
-    parentMessageId: parentOf(run, lane, { toolCallId, parentMessageId: event.parentMessageId }),
+    parentMessageId: parentMessageFor(run, lane, { toolCallId, parentMessageId: event.parentMessageId }),
     isOpen: false,
     sticky: event.type === 'TOOL_CALL_START',
     ended: false,
@@ -76,7 +76,7 @@ function newCall(run: RunState, id: string | undefined, event: CallStart): CallI
  * The assistant message that will hold the call. Without a parent the clients make one under the call's own id, so
  * that id must be free as a message id too.
  */
-function parentOf(
+function parentMessageFor(
   run: RunState,
   lane: Lane,
   { toolCallId, parentMessageId }: { toolCallId: string; parentMessageId: string | undefined },
@@ -100,7 +100,7 @@ function newestOpenCall(run: RunState, tag: string | undefined): CallItem | unde
 function openCall(run: RunState, item: CallItem, hasDelta: boolean): void {
   // Continued after another item has closed it: this agent writes several calls at once.
   if (run.fold.list.hasCall(item.id)) item.sticky = true
-  open(run, item)
+  openItem(run, item)
   run.emit({
     type: 'TOOL_CALL_START',
     toolCallId: item.id,
@@ -125,9 +125,9 @@ export function writeResult(run: RunState, event: EventOf<'TOOL_CALL_RESULT'>): 
   }
   if (call) {
     call.ended = call.answered = true
-    close(run, call)
+    closeItem(run, call)
   }
-  const lane = openLaneOf(run, event.subagentRunId ?? call?.lane.tag)
+  const lane = openLaneOfTag(run, event.subagentRunId ?? call?.lane.tag)
   const messageId = freeMessageId(run, event.messageId)
-  run.emit(attributed({ ...event, messageId, role: 'tool' as const }, lane))
+  run.emit(withLaneTag({ ...event, messageId, role: 'tool' as const }, lane))
 }

@@ -4,7 +4,7 @@ import { agentEvent } from '../../../test/support/arbitrary-events.js'
 import { brief } from '../../../test/support/brief.js'
 import { assertValidStream, lintEvents } from '../../testing/index.js'
 import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
-import { withRunStream } from './with-run-stream.js'
+import { withRunStream } from './run-stream.js'
 
 const ids = { threadId: 't', runId: 'r' }
 

@@ -10,7 +10,7 @@ vi.mock('@ag-ui/proto', async (original) => {
 })
 
 it('loads the protobuf codec when it is first used, not before', async () => {
-  await import('./negotiate.js')
+  await import('./protobuf.js')
   expect(loaded).not.toHaveBeenCalled()
   const encode = await createProtobufEncoder()
   expect(loaded).toHaveBeenCalledOnce()

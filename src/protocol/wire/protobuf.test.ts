@@ -3,10 +3,15 @@ import type { Message } from '@ag-ui/core'
 import fc from 'fast-check'
 import { from, lastValueFrom, toArray } from 'rxjs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-
 import { anyEvent, cuts, eventsByType, split } from '../../../test/e2e/support-arbitraries.js'
 import type { AgUiEvent, DecodedFrame } from '../contract.js'
-import { createProtobufEncoder, decodeProtobuf, maxProtobufFrame } from './protobuf.js'
+import {
+  createProtobufEncoder,
+  decodeProtobuf,
+  maxProtobufFrame,
+  negotiate,
+  protobufMediaType,
+} from './protobuf.js'
 
 const encode = await createProtobufEncoder()
 const event: AgUiEvent = { type: 'STEP_STARTED', stepName: 'x' }
@@ -175,3 +180,43 @@ function readWithClient(chunks: readonly Uint8Array[]): Promise<unknown[]> {
 async function* httpEvents(chunks: readonly Uint8Array[]): AsyncGenerator {
   for await (const data of stream(chunks)) yield { type: 'data', data }
 }
+
+describe('negotiate', () => {
+  it.each([
+    undefined,
+    null,
+    '',
+    '*/*',
+    'application/*',
+    'application/json',
+    'text/event-stream',
+    'text/event-stream, */*',
+    `${protobufMediaType};q=0`,
+    `${protobufMediaType};q=0.000`,
+    `${protobufMediaType};q=high`,
+    `${protobufMediaType};q=0.5, text/event-stream`,
+    `text/event-stream;q=0.9, ${protobufMediaType};q=0.8`,
+    `${protobufMediaType}-v2`,
+    `x/${protobufMediaType}`,
+    `application/json; profile=${protobufMediaType}`,
+    'application/vnd.ag-ui.*',
+  ])('speaks SSE for Accept: %s', (accept) => {
+    expect(negotiate(accept)).toBe('sse')
+  })
+
+  it.each([
+    protobufMediaType,
+    'Application/VND.AG-UI.Event+Proto',
+    `${protobufMediaType};q=0.1`,
+    `${protobufMediaType} ; Q=1.0`,
+    `${protobufMediaType};v=1;q=0.3`,
+    `text/html , ${protobufMediaType}`,
+    `${protobufMediaType}, text/event-stream`,
+    `text/event-stream;q=0.5, ${protobufMediaType};q=0.5`,
+    `text/event-stream;q=0.4, ${protobufMediaType};q=0.5`,
+    `${protobufMediaType};q=0.1, */*`,
+    `${protobufMediaType};q=0, ${protobufMediaType}`,
+  ])('speaks protobuf for Accept: %s', (accept) => {
+    expect(negotiate(accept)).toBe('protobuf')
+  })
+})

@@ -1,6 +1,6 @@
 import type { BaseEvent } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import type { AgUiEvent, DecodedFrame } from '../contract.js'
+import type { AgUiEvent, DecodedFrame, WireFormat } from '../contract.js'
 
 /** Must stand alone in `Content-Type`: with a parameter after it AG-UI clients read the stream as SSE. */
 export const protobufMediaType = 'application/vnd.ag-ui.event+proto'
@@ -31,7 +31,7 @@ export async function createProtobufEncoder(): Promise<ProtobufEncoder> {
     if (length === prefixLength) {
       throw new MillraceError('INVALID_EVENT', `There is no protobuf message for ${event.type} events.`)
     }
-    if (length > maxProtobufFrame) throw tooLarge(`A ${event.type} event`)
+    if (length > maxProtobufFrame) throw frameTooLarge(`A ${event.type} event`)
     const frame = new Uint8Array(length)
     new DataView(frame.buffer).setUint32(0, message.length)
     frame.set(message, prefixLength)
@@ -59,7 +59,8 @@ function encodeMessage(event: AgUiEvent, encode: (event: BaseEvent) => Uint8Arra
 export async function* decodeProtobuf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedFrame> {
   const { decode } = await import('@ag-ui/proto')
   let frame = 0
-  for await (const message of readMessages(chunks)) yield toProtobufFrame(message, { frame: ++frame, decode })
+  for await (const message of readProtobufMessages(chunks))
+    yield toProtobufFrame(message, { frame: ++frame, decode })
 }
 
 function toProtobufFrame(
@@ -74,7 +75,7 @@ function toProtobufFrame(
   }
 }
 
-async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readProtobufMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let unread: Uint8Array[] = []
   let size = 0
   let needed = prefixLength
@@ -100,7 +101,7 @@ async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
 function frameLength(bytes: Uint8Array): number {
   if (bytes.length < prefixLength) return prefixLength
   const length = prefixLength + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-  if (length > maxProtobufFrame) throw tooLarge('A frame')
+  if (length > maxProtobufFrame) throw frameTooLarge('A frame')
   return length
 }
 
@@ -114,6 +115,29 @@ function joinChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return joined
 }
 
-function tooLarge(what: string): MillraceError {
+function frameTooLarge(what: string): MillraceError {
   return new MillraceError('INVALID_EVENT', `${what} is above ${maxProtobufFrame} bytes of protobuf.`)
+}
+
+const qualityValue = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
+
+/**
+ * Chooses the encoding of an event stream. Protobuf only when the Accept header names its media type: a wildcard is
+ * what any HTTP client sends, and says nothing about reading it. When both formats are named the higher quality
+ * wins, and protobuf at equal quality.
+ */
+export function negotiate(accept: string | null | undefined): WireFormat {
+  if (!accept?.toLowerCase().includes(protobufMediaType)) return 'sse'
+  const qualities = accept.split(',').map(parseRange)
+  const best = (type: string): number =>
+    Math.max(0, ...qualities.filter((range) => range.type === type).map((range) => range.quality))
+  const protobuf = best(protobufMediaType)
+  return protobuf > 0 && protobuf >= best('text/event-stream') ? 'protobuf' : 'sse'
+}
+
+function parseRange(range: string): { type: string; quality: number } {
+  const [type = '', ...parameters] = range.split(';').map((token) => token.trim().toLowerCase())
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
+  // A range whose quality cannot be read counts as not named.
+  return { type, quality: qualityValue.test(quality) ? Number(quality) : 0 }
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/is-record.js'
-import { untilAborted } from '../../core/until-aborted.js'
+import { untilAborted } from '../../core/abort.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'

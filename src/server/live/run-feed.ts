@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/next-turn.js'
+import { yieldToEventLoop } from '../../core/clock.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogBatch, LogEntry } from '../../threads/contract.js'
 import type { DisconnectSignal } from '../stream/sink.js'
@@ -83,7 +83,7 @@ export class RunFeed {
     // The first event leaves before the run goes on: its subscriber has seen nothing yet.
     if (this.#bytesSinceYield < yieldBytes && this.recent.next > this.#options.firstSeq + 1) return undefined
     this.#bytesSinceYield = 0
-    return nextTurn()
+    return yieldToEventLoop()
   }
 
   /** Shows an event once it, and all before it, are safe in the log. Throws as `push` does. */

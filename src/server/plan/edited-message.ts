@@ -1,5 +1,5 @@
 import type { ContentPart, Message, UserMessage } from '@ag-ui/core'
-import { stableHash } from '../../core/hash.js'
+import { stableHash } from '../../core/ids.js'
 import { isEqual } from '../../core/is-equal.js'
 
 /** On a message that a hook has changed: a hash of the client's own. */

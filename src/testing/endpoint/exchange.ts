@@ -5,7 +5,7 @@ import type { LintRule, Violation } from '../lint-rules.js'
 import { checkHead } from './check-head.js'
 import { createFrameReader } from './frames.js'
 import { readBody } from './read-body.js'
-import { untilAborted } from '../../core/until-aborted.js'
+import { untilAborted } from '../../core/abort.js'
 import { Stop, withDeadline } from './stop.js'
 
 /** How to make the request. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.js'
 import { describeError } from '../describe.js'
 import { isRecord } from '../../core/is-record.js'
 import type { FrameReader } from './frames.js'
-import { untilAborted } from '../../core/until-aborted.js'
+import { untilAborted } from '../../core/abort.js'
 import { Stop } from './stop.js'
 
 /** Where the text goes, and how long to wait for it. */
