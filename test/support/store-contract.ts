@@ -16,9 +16,9 @@ import { describeSharing } from './store-contract/sharing.js'
 import { describeVersions } from './store-contract/versions.js'
 
 /**
- * Every sentence of the contract of a `Store`, as tests. Call it at the top of a test file, once for each store:
- * `open` makes an empty one that takes its time from `clock`, for each test anew. What outlives its process must also be
- * there when it is opened again, and can be opened by several.
+ * Tests every sentence of the contract of a `Store`. Call it at the top of a test file, once for each store. `open` makes an
+ * empty store for each test, with its time from `clock`. A store that outlives its process must keep its data when it is
+ * opened again, and several processes must be able to open it.
  */
 export function describeStoreContract(
   name: string,

@@ -3,7 +3,7 @@ import { toPromise } from '../../core/to-promise.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 
 /** The values that every driver can bind to a statement. */
-export type SqlValue = string | number | null
+type SqlValue = string | number | null
 
 /** A whole number in a row. Drivers can be configured to give big integers. */
 export type SqlInteger = number | bigint

@@ -16,7 +16,7 @@ export interface ThreadRows {
 }
 
 /** What a write needs to know of a thread. All other tables refer to its id. */
-export interface ThreadHead {
+interface ThreadHead {
   readonly id: number
   readonly version: number
   readonly messageCount: number

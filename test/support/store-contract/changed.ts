@@ -17,15 +17,15 @@ export function describeChanged(rig: Rig): void {
   const changed = (after: number, signal = new AbortController().signal): Promise<void> =>
     rig.store.log.changed(key, { runId: 'r1', after }, signal)
 
-  describe('who waits for events of a run', () => {
-    test('is told when some are appended', async () => {
+  describe('a reader that waits for events of a run', () => {
+    test('is woken when some are appended', async () => {
       const lease = await started()
       const waiting = changed(-1)
       await append(lease, 0)
       await inTime(rig.clock, waiting)
     })
 
-    test('is told of events that come with a commit', async () => {
+    test('is woken by events that come with a commit', async () => {
       const lease = await started()
       const waiting = changed(-1)
       const log = { runId: 'r1', firstSeq: 0, lines: linesOf('a', 1) }
@@ -33,20 +33,20 @@ export function describeChanged(rig: Rig): void {
       await inTime(rig.clock, waiting)
     })
 
-    test('is told of the first event of a thread that was not there', async () => {
+    test('is woken by the first event of a thread that was not there', async () => {
       const waiting = changed(-1)
       await append(await started(), 0)
       await inTime(rig.clock, waiting)
     })
 
-    test('is told at once when there are some already', async () => {
+    test('is woken at once when there are some already', async () => {
       const lease = await started()
       await append(lease, 0, 3)
       await changed(-1)
       await changed(1)
     })
 
-    test('is told at once of events after numbers that were left out', async () => {
+    test('is woken at once by events after numbers that were left out', async () => {
       const lease = await started()
       await append(lease, 0)
       await append(lease, 100)
@@ -61,7 +61,7 @@ export function describeChanged(rig: Rig): void {
       await changed(known)
     })
 
-    test('is told, like all the others who wait', async () => {
+    test('is woken, like all others that wait', async () => {
       const lease = await started()
       await append(lease, 0)
       const waiting = Promise.all(Array.from({ length: 100 }, () => changed(0)))
@@ -85,7 +85,7 @@ export function describeChanged(rig: Rig): void {
       expect(await inTime(rig.clock, reader)).toEqual(Array.from({ length: 300 }, (_, seq) => seq))
     })
 
-    test('is let go when the signal aborts, also when it has aborted before', async () => {
+    test('stops waiting when the signal aborts, also when it has aborted before', async () => {
       await started()
       const stop = new AbortController()
       const waiting = changed(-1, stop.signal)
@@ -104,7 +104,7 @@ export function describeChanged(rig: Rig): void {
       expect(getEventListeners(signal, 'abort')).toEqual([])
     })
 
-    test('is let go when the store closes', async () => {
+    test('stops waiting when the store closes', async () => {
       await started()
       const waiting = changed(-1).catch(() => undefined)
       await inTime(rig.clock, rig.store.close())
@@ -112,8 +112,8 @@ export function describeChanged(rig: Rig): void {
     })
   })
 
-  describe('who waits for events of a run that goes', () => {
-    test('is told when the thread is removed', async () => {
+  describe('a reader that waits for events of a run that is removed', () => {
+    test('is woken when the thread is removed', async () => {
       const lease = await started()
       await append(lease, 0)
       const waiting = changed(0)
@@ -121,7 +121,7 @@ export function describeChanged(rig: Rig): void {
       await inTime(rig.clock, waiting)
     })
 
-    test('is told when the end of another run removes the log', async () => {
+    test('is woken when the end of another run removes the log', async () => {
       const lease = await started()
       await append(lease, 0)
       const waiting = changed(0)

@@ -37,7 +37,7 @@ function withoutKeyAndTimes({
   return rest
 }
 
-/** What a commit writes and what it leaves. */
+/** What a commit writes, and what it leaves as it was. */
 export function describeCommits(rig: Rig): void {
   describe('a commit', () => {
     test('finds the store ready', async () => {

@@ -16,7 +16,7 @@ const writes: readonly [string, (store: Store, lease: Lease) => Promise<unknown>
 
 const lateChange = { title: 'late', run: runOf('late', { status: 'completed' }) }
 
-/** Ways to lose a lease. What they give has lost it. */
+/** Ways to lose a lease. Each returns the lost lease. */
 const losses: readonly [string, (rig: Rig) => Promise<Lease>][] = [
   [
     'was released',
@@ -68,7 +68,7 @@ async function expiredAndTaken(rig: Rig): Promise<Lease> {
   return lease
 }
 
-/** Late writes of those who no longer hold the thread. */
+/** Late writes of owners who no longer hold the thread. */
 export function describeFencing(rig: Rig): void {
   const fill = async (): Promise<void> => {
     const lease = await rig.hold(key)

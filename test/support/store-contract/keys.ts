@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ThreadKey } from '../../../src/threads/contract.js'
 import { keyOf, lineOf, runOf, type Rig } from './rig.js'
 
-/** Names that something on the way may take for the same, or for something else. */
+/** Names that a store may confuse with each other, or misread. */
 const oddNames = [
   ...['', ' ', 'a', 'A', 'a ', ' a', 'a\u0000', 'a\u0000b', 'a\n', '\t'],
   ...[
@@ -30,7 +30,7 @@ const oddNames = [
 
 const parts = ['app', 'user', 'agent', 'thread'] as const
 
-/** Keys whose parts together make the same text. */
+/** Different keys whose parts make the same text. */
 const shifted: ThreadKey[] = ['/', ':', '|', '\u0000', ',', '","'].flatMap((sign) => [
   { app: 'a', user: `b${sign}c`, agent: 'd', thread: 'e' },
   { app: `a${sign}b`, user: 'c', agent: 'd', thread: 'e' },
@@ -38,9 +38,9 @@ const shifted: ThreadKey[] = ['/', ':', '|', '\u0000', ',', '","'].flatMap((sign
   { app: 'a', user: 'b', agent: 'c', thread: `d${sign}e` },
 ])
 
-/** Threads are found by all of their key and by nothing else. */
+/** A thread is found by its whole key and nothing else. */
 export function describeKeys(rig: Rig): void {
-  /** Fills every key and looks whether each has its own. */
+  /** Saves a thread for every key and checks that each key has its own. */
   const expectApart = async (keys: readonly ThreadKey[]): Promise<void> => {
     for (const [index, key] of keys.entries()) {
       const lease = await rig.hold(key)

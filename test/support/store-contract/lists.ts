@@ -4,7 +4,7 @@ import { changeOf, keyOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const owner = keyOf('')
 
-/** Lists, page by page, and what housekeeping looks for. */
+/** Lists of threads, page by page, and idle threads. */
 export function describeLists(rig: Rig): void {
   const saveInTurn = async (...threads: readonly string[]): Promise<void> => {
     for (const thread of threads) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Lease, LogBatch, LogEntry, Thread, ThreadKey } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
 
-/** The plainest thing that does what a store does. */
+/** The simplest model of a store. */
 interface Model {
   readonly key: ThreadKey
   readonly lease: Lease
@@ -13,7 +13,7 @@ interface Model {
 
 const runIds = ['r1', 'r2', 'r3']
 const runId = fc.constantFrom(...runIds)
-// From text, which knows no -0.
+// From text, which has no -0.
 const json = fc.json({ maxDepth: 2 }).map((text) => JSON.parse(text) as unknown)
 const which = { thread: fc.nat({ max: 2 }) }
 
@@ -66,7 +66,7 @@ function addToLog({ logs }: Model, { runId, firstSeq, lines }: LogBatch): void {
   logs.set(runId, [...(logs.get(runId) ?? []), ...entries])
 }
 
-/** Any sequence of writes leaves what it leaves in the model. */
+/** Any sequence of writes leaves the same in the store and in the model. */
 export function describeModel(rig: Rig): void {
   const commit = async (model: Model, given: CommitStep): Promise<void> => {
     const now = rig.clock.now()
@@ -144,7 +144,7 @@ export function describeModel(rig: Rig): void {
     expect(page.cursor).toBeUndefined()
   }
 
-  test('any writes leave what they leave in the plainest model', async () => {
+  test('any writes leave the same in the store and in the simplest model', async () => {
     let turn = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {

@@ -3,7 +3,7 @@ import { changeOf, hold, keyOf, linesOf, logOf, messagesOf, runOf, stored, type 
 
 const key = keyOf('thread é/👋')
 
-/** What is there after the process has ended. For stores that can be opened again. */
+/** For stores that outlive their process: data after it has ended. */
 export function describePersistence(rig: Rig): void {
   describe('a store that is opened again', () => {
     test('has the threads as they were', async () => {
@@ -40,7 +40,7 @@ export function describePersistence(rig: Rig): void {
       expect(await stored(store, key)).toEqual(before)
       expect(await store.threads.unfinished()).toEqual([key])
       expect(await logOf(store, key, 'r1')).toEqual(linesOf('a', 3).map((json, seq) => ({ seq, json })))
-      // The process may come back before its lease is over.
+      // The process may come back before its lease expires.
       await store.log.append(lease, { runId: 'r1', firstSeq: 3, lines: linesOf('b', 1) })
       await store.log.changed(key, { runId: 'r1', after: 2 }, new AbortController().signal)
       expect(await logOf(store, key, 'r1')).toHaveLength(4)

@@ -18,22 +18,22 @@ interface StoreUnderTest {
   reopen?(): Promise<Store>
   /** Opens the same data once more beside the first, as another process does. */
   openAnother?(): Promise<Store>
-  /** Closes what is still open, also what the tests opened in the two ways above, and removes the data. */
+  /** Closes everything, `reopen`ed and other stores included, and removes the data. */
   cleanUp(): Promise<void>
 }
 
 export type OpenStore = (clock: ManualClock) => Promise<StoreUnderTest>
 
-/** What the tests of the contract work with. The store and the clock are new for each test. */
+/** Helpers of the contract's tests. The store and the clock are new for each test. */
 export interface Rig {
   readonly clock: ManualClock
   readonly store: Store
   readonly underTest: StoreUnderTest
   /** A lease for longer than any test moves the clock. */
   hold(key: ThreadKey, owner?: string): Promise<Lease>
-  /** Takes a lease, commits to whatever version there is, and lets go of the thread. Gives what is stored then. */
+  /** Acquires a lease, commits to the current version, and releases. Returns the stored thread. */
   save(key: ThreadKey, change?: Partial<ThreadChange>): Promise<Thread>
-  /** What is stored; throws when there is nothing. */
+  /** The stored thread; throws if there is none. */
   stored(key: ThreadKey): Promise<Thread>
   /** The whole log of a run. */
   logOf(key: ThreadKey, runId: string): Promise<readonly LogEntry[]>
@@ -41,7 +41,7 @@ export interface Rig {
 
 const longTtl = 1e12
 
-/** Registers the opening and closing around each test. */
+/** Opens a store before each test and closes it afterwards. */
 export function createRig(open: OpenStore): Rig {
   let clock = manualClock()
   let underTest: StoreUnderTest | undefined
@@ -101,7 +101,7 @@ export function keyOf(thread: string, owner: Partial<ThreadKey> = {}): ThreadKey
   return { app: 'app', user: 'user', agent: 'agent', thread, ...owner }
 }
 
-/** A change that keeps nothing and brings nothing, made from no version. */
+/** An empty change, made from version 0. */
 export function changeOf(change: Partial<ThreadChange> = {}): ThreadChange {
   return { version: 0, keep: 0, append: [], state: {}, interrupts: [], pendingToolCalls: [], ...change }
 }
@@ -115,7 +115,7 @@ export function messagesOf(...ids: readonly string[]): Message[] {
   return ids.map((id) => ({ id, role: 'user', content: `content of ${id}` }))
 }
 
-/** Log lines that can be told apart. */
+/** Log lines that all differ. */
 export function linesOf(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => lineOf(name, index))
 }
@@ -124,7 +124,7 @@ export function lineOf(name: string, index: number): string {
   return JSON.stringify({ type: 'CUSTOM', name, value: index })
 }
 
-/** Waits for a promise while the clock moves, since a store may look again after some time. */
+/** Waits for a promise while the clock moves, since a store may poll. */
 export async function inTime<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
   const settled = new AbortController()
   const settle = (): void => settled.abort()

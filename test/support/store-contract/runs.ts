@@ -3,7 +3,7 @@ import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')
 
-/** Runs that start, and threads that are forgotten. */
+/** Runs that start, and threads that are removed. */
 export function describeRuns(rig: Rig): void {
   describe('the begin of a run', () => {
     test('makes an empty thread with version 0 when there is none', async () => {

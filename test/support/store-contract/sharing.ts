@@ -3,7 +3,7 @@ import { changeOf, hold, inTime, keyOf, linesOf, logOf, messagesOf, runOf, store
 
 const key = keyOf('thread')
 
-/** Several processes on the same data. For stores that more than one can open. */
+/** For stores that outlive their process: several processes on the same data. */
 export function describeSharing(rig: Rig): void {
   describe('two who share a store', () => {
     test('see what the other has written', async () => {

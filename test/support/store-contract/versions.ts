@@ -3,7 +3,7 @@ import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')
 
-/** Commits that were made from something else than what is stored. */
+/** Commits that were made from another version than the stored one. */
 export function describeVersions(rig: Rig): void {
   describe('a commit from another version than the stored one', () => {
     test.each([0, 1, 3])('is refused when it was made from version %i and there is 2', async (version) => {
