@@ -188,7 +188,7 @@ it('hooks are called in their order', async () => {
 it('event has a hand in what is translated, and in the history', async () => {
   const { served } = await serveHooked([says('A', 'B')], {
     event: (event) =>
-      event.type === 'TEXT_MESSAGE_CONTENT' ? { ...event, delta: event.delta.toLowerCase() } : event,
+      event.type === 'TEXT_MESSAGE_CHUNK' ? { ...event, delta: event.delta?.toLowerCase() ?? '' } : event,
   })
   expect(textIn(await served.talk().say('Go'))).toBe('ab')
   expect(linesOf(await historyOf(served))).toEqual(['user: Go', 'assistant: ab'])

@@ -12,7 +12,7 @@ import { prepareRunSession, type RunSession } from '../session/run-session.js'
 import { safeSessions } from '../session/safe-sessions.js'
 import { applySessionDelta } from '../session/session-state.js'
 import { RunPlugin } from '../tools/run-plugin.js'
-import { createTranslator, type Translator } from '../translate/translator.js'
+import { AdkTranslator } from '../translate/adk-translator.js'
 import { createRunTree, type RunTree } from '../tree/run-tree.js'
 import { pluginsOf, QuietPlugins } from './quiet-plugins.js'
 import type { AdkSetup } from './setup.js'
@@ -27,7 +27,7 @@ export interface AdkRun {
   readonly session: RunSession
   readonly tree: RunTree
   readonly plugin: RunPlugin
-  readonly translator: Translator
+  readonly translator: AdkTranslator
 }
 
 /** Puts a run together: a Runner with a plugin, a session and a tree of its own. */
@@ -70,7 +70,7 @@ export async function prepareRun(
     resumeAt: resumedAgents(session),
     iterations: { ...earlierIterations(session, ctx), ...frame?.iterations },
   })
-  const translator: Translator = createTranslator({
+  const translator: AdkTranslator = new AdkTranslator({
     runId: ctx.runId,
     rootAuthor: base.agent.name,
     isAgent: (author) => tree.agentNames.has(author),

@@ -110,12 +110,12 @@ async function* finish(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
   })
   if (interrupts.length > 0) return interruptedBy(ctx.span.address, createFrame())
   if (translator.error) throw adkError(translator.error)
-  const { output, pendingCalls } = translator
-  if (pendingCalls.length > 0) ctx.resume.keepFrame(createFrame)
+  const { output, pendingCallIds } = translator
+  if (pendingCallIds.length > 0) ctx.resume.keepFrame(createFrame)
   return {
     type: 'done',
     ...(output === undefined ? {} : { result: output }),
-    ...(pendingCalls.length === 0 ? {} : { pendingToolCallIds: pendingCalls.map(({ id }) => id) }),
+    ...(pendingCallIds.length === 0 ? {} : { pendingToolCallIds: pendingCallIds }),
   }
 }
 

@@ -42,7 +42,7 @@ test.each([StreamingMode.SSE, StreamingMode.NONE])(
     })
     const translated = translateEvents(await eventsOf(agent, mode))
     expect(told(translated)).toEqual(['reasoning: I should greet.', 'assistant: Hi there, friend!'])
-    const deltas = translated.loose.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT')
+    const deltas = translated.stream.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT')
     expect(deltas.length).toBe(mode === StreamingMode.SSE ? 3 : 1)
     expect(translated.usage).toEqual([{ inputTokens: 7, outputTokens: 5, totalTokens: 12 }])
   },

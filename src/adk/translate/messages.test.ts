@@ -7,15 +7,20 @@ import {
   translateEvents,
   wholeOf,
 } from '../../../test/support/adk/translate-events.js'
+import type { AgUiEvent } from '../../protocol/index.js'
 
 const call = (id: string, name = 'tool') => ({ functionCall: { id, name, args: {} } })
+
+/** The events of messages and calls in a strict stream. */
+const itemEvents = (stream: readonly AgUiEvent[]) =>
+  stream.filter(({ type }) => !/^RUN_|^REASONING_(START|END)$/.test(type))
 
 describe('text', () => {
   test('comes from the pieces; the whole only ends it', () => {
     const { batches, marks } = translateEvents([pieceOf('Hel'), pieceOf('lo'), wholeOf('Hello')])
     expect(batches.map((batch) => batch.map(brief))).toEqual([
-      ['TEXT_MESSAGE_START message-1', 'TEXT_MESSAGE_CONTENT message-1 "Hel"'],
-      ['TEXT_MESSAGE_CONTENT message-1 "lo"'],
+      ['TEXT_MESSAGE_CHUNK message-1 "Hel"'],
+      ['TEXT_MESSAGE_CHUNK message-1 "lo"'],
       ['TEXT_MESSAGE_END message-1'],
       [],
     ])
@@ -49,8 +54,7 @@ describe('text', () => {
   test('and a call in one event: the text comes first', () => {
     const { loose } = translateEvents([wholeOf([call('c1'), { text: 'I look.' }])])
     expect(loose.map(({ type }) => type)).toEqual([
-      'TEXT_MESSAGE_START',
-      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_CHUNK',
       'TEXT_MESSAGE_END',
       'TOOL_CALL_START',
       'TOOL_CALL_ARGS',
@@ -89,7 +93,7 @@ describe('text', () => {
   test('that was streamed and has no whole ends with the run', () => {
     const { batches } = translateEvents([pieceOf('ha'), pieceOf('haha')])
     expect(batches.at(-1)?.map(brief)).toEqual([
-      'TEXT_MESSAGE_CONTENT message-1 "haha"',
+      'TEXT_MESSAGE_CHUNK message-1 "haha"',
       'TEXT_MESSAGE_END message-1',
     ])
   })
@@ -118,7 +122,12 @@ describe('text', () => {
 
   test('that a plugin answers in the place of the agent is the run’s own', () => {
     const { loose } = translateEvents([wholeOf('No.', { author: 'model' })])
-    expect(loose[0]).toEqual({ type: 'TEXT_MESSAGE_START', messageId: 'message-1', role: 'assistant' })
+    expect(loose[0]).toEqual({
+      type: 'TEXT_MESSAGE_CHUNK',
+      messageId: 'message-1',
+      role: 'assistant',
+      delta: 'No.',
+    })
   })
 
   test('of an event without actions is text', () => {
@@ -133,13 +142,13 @@ describe('reasoning', () => {
     adkEvent({ partial: true, content: { role: 'model', parts: [thought(text, more)] } })
 
   test('is streamed, ends before the text begins, and is not repeated by the whole', () => {
-    const { loose, marks, messages } = translateEvents([
+    const { stream, marks, messages } = translateEvents([
       think('I should'),
       think(' greet.'),
       pieceOf('Hi'),
       wholeOf([thought('I should greet.'), { text: 'Hi' }]),
     ])
-    expect(loose.map(brief)).toEqual([
+    expect(itemEvents(stream).map(brief)).toEqual([
       'REASONING_MESSAGE_START reasoning-1',
       'REASONING_MESSAGE_CONTENT reasoning-1 "I should"',
       'REASONING_MESSAGE_CONTENT reasoning-1 " greet."',
@@ -153,10 +162,10 @@ describe('reasoning', () => {
   })
 
   test('of an answer that was not streamed comes before its text, signed', () => {
-    const { loose } = translateEvents([
+    const { stream } = translateEvents([
       wholeOf([thought('Hm.', { thoughtSignature: 's1' }), { text: 'Hi', thoughtSignature: 's2' }]),
     ])
-    expect(loose.map(brief)).toEqual([
+    expect(itemEvents(stream).map(brief)).toEqual([
       'REASONING_MESSAGE_START reasoning-1',
       'REASONING_MESSAGE_CONTENT reasoning-1 "Hm."',
       'REASONING_MESSAGE_END reasoning-1',
@@ -166,7 +175,7 @@ describe('reasoning', () => {
       'TEXT_MESSAGE_END message-1',
       'REASONING_ENCRYPTED_VALUE message-1',
     ])
-    expect(loose[3]).toMatchObject({ subtype: 'message', encryptedValue: 's1' })
+    expect(itemEvents(stream)[3]).toMatchObject({ subtype: 'message', encryptedValue: 's1' })
   })
 
   test('that alternates with text is several messages; the whole has them joined', () => {
@@ -197,7 +206,7 @@ describe('reasoning', () => {
     ])
     expect(loose.slice(-3).map(brief)).toEqual([
       'TEXT_MESSAGE_END message-1',
-      'REASONING_MESSAGE_CONTENT reasoning-1 " and more"',
+      'REASONING_MESSAGE_CHUNK reasoning-1 " and more"',
       'REASONING_MESSAGE_END reasoning-1',
     ])
   })

@@ -1,50 +1,46 @@
 import type { Event } from '@google/adk'
-import type { Lane } from './lane.js'
-import { toText } from './result-text.js'
+import { isRecord } from '../../core/is-record.js'
+import { parseJson } from '../../core/json.js'
+import type { AdkLane } from './lanes.js'
 
-/** What a run gives besides chat: the data of agents with an output schema, and of the nodes of a workflow. */
-export interface Outputs {
-  readonly latest: unknown
-  /** A plain text that the last node gave, and that nobody has said. */
-  readonly unsaid: { readonly lane: Lane; readonly text: string; readonly eventId: string } | undefined
-  note(lane: Lane, event: Event): void
+/** A plain text that a workflow node gave and that no message has. */
+interface UnwrittenText {
+  readonly lane: AdkLane
+  readonly text: string
+  readonly eventId: string
 }
 
-export function createOutputs(): Outputs {
-  let latest: unknown
-  let unsaid: Outputs['unsaid']
-  return {
-    get latest() {
-      return latest
-    },
-    get unsaid() {
-      return unsaid
-    },
-    note(lane, event) {
-      const { output, id: eventId } = event
-      if (output !== undefined) {
-        latest = output
-        unsaid =
-          isOutputOnly(lane, event) && typeof output === 'string'
-            ? { lane, text: output, eventId }
-            : undefined
-        return
-      }
-      const text = lane.hidesText ? textOf(event) : ''
-      if (text !== '') latest = parsed(text)
-    },
+/** The output of a run besides chat: data of agents with an output schema, and of workflow nodes. */
+export class RunOutput {
+  latest: unknown
+  /** The latest output, if it is such a text. */
+  unwritten: UnwrittenText | undefined
+
+  record(lane: AdkLane, event: Event): void {
+    const { output, id: eventId } = event
+    if (output !== undefined) {
+      this.latest = output
+      const isUnwritten = typeof output === 'string' && repeatsOutput(lane, event)
+      this.unwritten = isUnwritten ? { lane, text: output, eventId } : undefined
+      return
+    }
+    const text = lane.hidesText ? eventText(event) : ''
+    if (text === '') return
+    const data = parseJson(text)
+    // The text itself, if the agent did not write JSON.
+    this.latest = data === undefined ? text : data
   }
 }
 
-/** Whether the content of an event only repeats the output of a node, as ADK does for the models that come after. */
-export function isOutputOnly({ kind }: Lane, event: Event): boolean {
+/** Whether the content of an event only repeats the output of a node, as ADK does for the models after it. */
+export function repeatsOutput({ kind }: AdkLane, event: Event): boolean {
   const { output, nodeInfo } = event
   if (kind === 'agent' || output === undefined || nodeInfo?.messageAsOutput === true) return false
-  return textOf(event) === (typeof output === 'string' ? output : toText(output))
+  return eventText(event) === (typeof output === 'string' ? output : toJsonText(output))
 }
 
-/** All the text of an event, without thoughts. */
-export function textOf({ content }: Event, isThought = false): string {
+/** All text of an event, or all its thoughts. */
+export function eventText({ content }: Event, isThought = false): string {
   let text = ''
   for (const part of content?.parts ?? []) {
     if (part.text !== undefined && (part.thought ?? false) === isThought) text += part.text
@@ -52,16 +48,44 @@ export function textOf({ content }: Event, isThought = false): string {
   return text
 }
 
-/** What the agent was to write is JSON; when it wrote something else, that is what it gave. */
-function parsed(text: string): unknown {
+/** A tool's result as text. ADK wraps values that are no objects into `{ result }`: a text is unwrapped, all else is JSON. */
+export function toResultText(response: unknown): string {
+  if (isRecord(response) && typeof response.result === 'string' && Object.keys(response).length === 1) {
+    return response.result
+  }
+  return toJsonText(response ?? {})
+}
+
+/** JSON of any value. A text replaces values that JSON cannot carry; never throws. */
+export function toJsonText(value: unknown): string {
   try {
-    return JSON.parse(text)
+    return stringify(value)
   } catch {
-    return text
+    // A circle or a BigInt, most likely.
+    try {
+      return stringify(value, createReplacer())
+    } catch (error) {
+      return JSON.stringify(`not JSON: ${String(error)}`)
+    }
   }
 }
 
-/** The message that the output of a node becomes, when that is the answer of the run: by the id of its event. */
-export function outputMessageId(eventId: string): string {
-  return `output-${eventId}`
+type Replacer = (this: unknown, key: string, member: unknown) => unknown
+
+function stringify(value: unknown, replacer?: Replacer): string {
+  // Undefined for a function or a symbol, although the type does not say so.
+  const json: unknown = JSON.stringify(value, replacer)
+  return typeof json === 'string' ? json : 'null'
+}
+
+function createReplacer(): Replacer {
+  const above: unknown[] = []
+  return function replace(_key, member) {
+    if (typeof member === 'bigint') return String(member)
+    if (typeof member !== 'object' || member === null) return member
+    while (above.length > 0 && above.at(-1) !== this) above.pop()
+    if (above.includes(member)) return '[circular]'
+    above.push(member)
+    return member
+  }
 }

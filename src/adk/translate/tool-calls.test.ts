@@ -109,7 +109,7 @@ describe('a call', () => {
       'TOOL_CALL_ARGS c1 "{}"',
       'TOOL_CALL_END c1',
     ])
-    expect(translator.pendingCalls).toEqual([{ id: 'c1', name: 'pick' }])
+    expect(translator.pendingCallIds).toEqual(['c1'])
   })
 
   test('in a piece that ADK ran is sent before its result', () => {
@@ -131,8 +131,7 @@ describe('a call', () => {
   test('of a client tool is pending until it has a result', () => {
     const options = { isClientTool: (name: string) => name.startsWith('client') }
     const calls = wholeOf([call('c1', 'client_a'), call('c2'), call('c3', 'client_b')])
-    const ids = (events: Event[]) =>
-      translateEvents(events, options).translator.pendingCalls.map(({ id }) => id)
+    const ids = (events: Event[]) => translateEvents(events, options).translator.pendingCallIds
     expect(ids([calls])).toEqual(['c1', 'c3'])
     expect(ids([calls, responseOf('c1', { by: 'a callback' }, { name: 'client_a' })])).toEqual(['c3'])
   })
@@ -273,7 +272,7 @@ describe('predicted state', () => {
       { type: 'TOOL_CALL_ARGS', toolCallId: 'call-1', delta: '{}' },
       { type: 'TOOL_CALL_END', toolCallId: 'call-1' },
     ])
-    expect(translator.pendingCalls).toEqual([{ id: 'call-1', name: 'confirm_changes' }])
+    expect(translator.pendingCallIds).toEqual(['call-1'])
     expect(translator.finish()).toEqual([])
   })
 
@@ -281,7 +280,7 @@ describe('predicted state', () => {
     const failed = [...events, adkEvent({ errorCode: '500', errorMessage: 'no' })]
     const asking = [...events, wholeOf([call('q1', 'adk_request_input', { message: 'Which?' })])]
     for (const all of [failed, asking]) {
-      expect(translateEvents(all, { predictState }).translator.pendingCalls).toEqual([])
+      expect(translateEvents(all, { predictState }).translator.pendingCallIds).toEqual([])
     }
   })
 

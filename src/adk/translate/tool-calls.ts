@@ -1,173 +1,157 @@
 import type { Event } from '@google/adk'
-import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
-import { tagOf, type Lane } from './lane.js'
-import { confirmTool, predictStateEvent } from './predict-state.js'
-import { toResultText, toText } from './result-text.js'
-import type { EventSink } from '../../agents/index.js'
-import type { TranslatorOptions } from './translator.js'
+import type { EventSink } from '../../bridge/event-sink.js'
+import { ToolCallTracker } from '../../bridge/tool-call-tracker.js'
+import type { AgentEvent } from '../../protocol/index.js'
+import type { FunctionResponse, Part } from '../adk-types.js'
+import { isRequestCall } from '../interrupts/request-calls.js'
+import type { PredictStateMapping } from '../options.js'
+import { confirmChangesTool } from '../session/conversation-index.js'
+import type { AdkTranslatorOptions } from './adk-translator.js'
+import type { AdkLane } from './lanes.js'
+import { toJsonText, toResultText } from './outputs.js'
 
-export interface PendingCall {
-  readonly id: string
-  readonly name: string
-}
-
-export interface ToolCallsOptions extends Pick<
-  TranslatorOptions,
+interface AdkToolCallsOptions extends Pick<
+  AdkTranslatorOptions,
   'wireName' | 'isClientTool' | 'predictState' | 'newId' | 'report'
 > {
   readonly sink: EventSink
 }
 
-type Awaiting = Pick<Event, 'id' | 'longRunningToolIds'>
+type CallEvent = Pick<Event, 'id' | 'longRunningToolIds'>
 
-interface Preview {
-  readonly lane: Lane
+/** A call in a partial answer. */
+interface PartialCall {
+  readonly lane: AdkLane
   readonly part: Part
-  readonly event: Awaiting
+  readonly event: CallEvent
 }
 
-/** The calls of one run and their results. */
-export class ToolCalls {
-  readonly #options: ToolCallsOptions
-  readonly #sent = new Set<string>()
-  readonly #answered = new Set<string>()
-  readonly #pending = new Map<string, PendingCall>()
-  /** Calls that were only seen in pieces of an answer. */
-  readonly #previews = new Map<string, Preview>()
-  /** The messages that the calls of events stand in, told before they begin. */
-  readonly #planned = new Map<string, string>()
+/** The tool calls of one run and their results. */
+export class AdkToolCalls {
+  readonly #options: AdkToolCallsOptions
+  readonly #tracker: ToolCallTracker
+  /** Calls that came in partial answers only. */
+  readonly #partial = new Map<string, PartialCall>()
+  /** The messages for the calls of events, chosen before the calls begin. */
+  readonly #chosenMessages = new Map<string, string>()
   /** The tools with predicted state that were called. */
   readonly #predicted = new Set<string>()
 
-  constructor(options: ToolCallsOptions) {
+  constructor(options: AdkToolCallsOptions) {
     this.#options = options
+    this.#tracker = new ToolCallTracker(options)
   }
 
-  get pending(): readonly PendingCall[] {
-    return [...this.#pending.values()]
+  get pendingIds(): readonly string[] {
+    return this.#tracker.pendingIds
   }
 
-  /** A call in a piece of an answer. The whole answer has it again, unless it never comes. */
-  preview(lane: Lane, part: Part, event: Awaiting): void {
+  /** Takes a call of a partial answer. The complete answer repeats it, unless it never comes. */
+  addPartial(lane: AdkLane, part: Part, event: CallEvent): void {
     const id = part.functionCall?.id
-    if (id === undefined || isRequest(part.functionCall) || this.#sent.has(id)) return
-    this.#previews.set(id, { lane, part, event })
+    if (id === undefined || isRequestCall(part.functionCall) || this.#tracker.has(id)) return
+    this.#partial.set(id, { lane, part, event })
   }
 
-  /** The message that the calls of an event are going to stand in. Undefined when it has none. */
-  plan(lane: Lane, { id, content }: Event, isAtWork: boolean): string | undefined {
+  /** Chooses the message for the calls of an event. Undefined when it has none. */
+  chooseMessage(lane: AdkLane, { id, content }: Event, isAtWork: boolean): string | undefined {
     const parts = content?.parts ?? []
-    if (!parts.some(({ functionCall }) => functionCall && !isRequest(functionCall))) return undefined
-    // Thoughts that were not streamed are said before the calls, and calls after thoughts begin a message.
-    const isAnew =
-      lane.reasoning.ids.length === 0 && parts.some(({ text, thought }) => thought === true && text)
-    const messageId = (isAnew || !isAtWork ? undefined : lane.holder) ?? this.#options.newId('message')
-    this.#planned.set(id, messageId)
+    if (!parts.some(({ functionCall }) => functionCall && !isRequestCall(functionCall))) return undefined
+    // Reasoning that was not streamed is written before the calls, and calls after reasoning begin a message.
+    const isAfterReasoning =
+      lane.reasoning.messageIds.length === 0 && parts.some(({ text, thought }) => thought === true && text)
+    const current = isAfterReasoning || !isAtWork ? undefined : lane.writer.parentMessageId
+    const messageId = current ?? lane.writer.newId('text')
+    this.#chosenMessages.set(id, messageId)
     return messageId
   }
 
-  call(lane: Lane, { functionCall, thoughtSignature }: Part, { id, longRunningToolIds }: Awaiting): void {
-    if (!functionCall || isRequest(functionCall)) return
-    const { newId, wireName, isClientTool, sink } = this.#options
-    const { name = '', id: toolCallId = newId('call'), args } = functionCall
-    if (this.#sent.has(toolCallId)) return
-    this.#sent.add(toolCallId)
-    this.#previews.delete(toolCallId)
-    // A tool of the agent that does not answer at once leaves its answer to the client, too.
-    if (isClientTool(name, lane.author) || longRunningToolIds?.includes(toolCallId))
-      this.#pending.set(toolCallId, { id: toolCallId, name })
-    this.#predict(name)
-    // Calls of one turn stand in one message, as the model made them.
-    const parentMessageId = (lane.holder ??= this.#planned.get(id) ?? newId('message'))
-    const tag = tagOf(lane)
-    sink.add({
-      type: 'TOOL_CALL_START',
-      toolCallId,
-      toolCallName: wireName(name, lane.author),
-      parentMessageId,
-      ...tag,
-    })
-    sink.add({ type: 'TOOL_CALL_ARGS', toolCallId, delta: toText(args ?? {}), ...tag })
-    sink.add({ type: 'TOOL_CALL_END', toolCallId, ...tag })
-    if (thoughtSignature === undefined) return
-    sink.add({
-      type: 'REASONING_ENCRYPTED_VALUE',
-      subtype: 'tool-call',
-      entityId: toolCallId,
-      encryptedValue: thoughtSignature,
-      ...tag,
-    })
+  write(lane: AdkLane, { functionCall, thoughtSignature }: Part, event: CallEvent): void {
+    if (!functionCall || isRequestCall(functionCall)) return
+    const { newId, wireName, isClientTool } = this.#options
+    const { name = '', id = newId('call'), args } = functionCall
+    const { author, writer, subagentRunId } = lane
+    if (this.#tracker.has(id)) return
+    this.#partial.delete(id)
+    this.#predictState(name)
+    // The calls of one answer stand in one message.
+    const parentMessageId = (writer.parentMessageId ??=
+      this.#chosenMessages.get(event.id) ?? writer.newId('text'))
+    // The client also answers for an agent's own tool that does not answer at once.
+    const isPending = isClientTool(name, author) || event.longRunningToolIds?.includes(id) === true
+    const call = { id, name: wireName(name, author), parentMessageId, subagentRunId, isPending }
+    this.#tracker.write(call, toJsonText(args ?? {}))
+    if (thoughtSignature !== undefined) this.#tracker.sendEncryptedValue(id, thoughtSignature, subagentRunId)
   }
 
-  result(lane: Lane, response: FunctionResponse, { actions }: Event): void {
+  writeResult(lane: AdkLane, response: FunctionResponse, { actions }: Event): void {
     const { id, name = '' } = response
-    // The tool of a node was called by the workflow: there is no call to answer.
-    if (isRequest(response) || (lane.kind === 'node' && id !== undefined && !this.#sent.has(id))) return
+    if (isRequestCall(response)) return
+    // A workflow runs the tool of a node without a call.
+    if (lane.kind === 'node' && id !== undefined && !this.#tracker.has(id)) return
     if (id === undefined) {
       this.#options.report(`a response of tool '${name}' has no id; it was left out`)
       return
     }
-    // It has not run: it waits for a person, and runs when there is an answer.
-    if (isWaiting(id, actions)) return
-    this.#callAsPreviewed(id)
-    // What the client has answered is in the thread already.
-    if (this.#options.isClientTool(name, lane.author) && !this.#pending.has(id)) return
-    if (this.#answered.has(id)) return
-    this.#answered.add(id)
-    this.#pending.delete(id)
+    // The tool has not run: it waits for a person, and runs after the answer.
+    if (isWaitingForPerson(id, actions)) return
+    // ADK also runs calls of partial answers.
+    const partial = this.#partial.get(id)
+    if (partial) this.write(partial.lane, partial.part, partial.event)
+    // The thread has the results that the client gave.
+    if (this.#options.isClientTool(name, lane.author) && !this.#tracker.isPending(id)) return
+    // An earlier run may have made the call.
+    this.#tracker.addKnown(id)
     const content = toResultText(response.response)
-    const messageId = `result-${id}`
-    this.#options.sink.add({ type: 'TOOL_CALL_RESULT', messageId, toolCallId: id, content, ...tagOf(lane) })
+    const { subagentRunId } = lane
+    this.#tracker.result({ toolCallId: id, messageId: `result-${id}`, content, subagentRunId })
   }
 
-  /** Calls that never came in a whole answer and wait for the client would be lost. */
-  sendLost(): void {
-    for (const [id, { lane, part, event }] of [...this.#previews]) {
-      if (event.longRunningToolIds?.includes(id)) this.call(lane, part, event)
+  /** Writes the calls for the client that came in partial answers only. */
+  writePartial(): void {
+    for (const [id, { lane, part, event }] of [...this.#partial]) {
+      if (event.longRunningToolIds?.includes(id)) this.write(lane, part, event)
     }
-    this.#previews.clear()
+    this.#partial.clear()
   }
 
-  /** An attempt was given up. */
-  forgetPreviews(): void {
-    this.#previews.clear()
+  /** Forgets partial calls: the attempt has failed. */
+  dropPartial(): void {
+    this.#partial.clear()
   }
 
-  /** Asks whether to keep what was predicted, once for each tool. */
-  confirmPredicted(): void {
-    const { predictState, newId, sink } = this.#options
+  /** Calls `confirm_changes` for predicted state, once for each tool. */
+  confirmPredictedState(): void {
+    const { predictState, newId } = this.#options
     for (const name of this.#predicted) {
       if (!predictState.some(({ tool, confirm = true }) => tool === name && confirm)) continue
-      const id = newId('call')
-      this.#pending.set(id, { id, name: confirmTool })
-      sink.add({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: confirmTool })
-      sink.add({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta: '{}' })
-      sink.add({ type: 'TOOL_CALL_END', toolCallId: id })
+      this.#tracker.write({ id: newId('call'), name: confirmChangesTool, isPending: true }, '{}')
     }
     this.#predicted.clear()
   }
 
-  #predict(name: string): void {
+  #predictState(name: string): void {
     const { predictState, wireName, sink } = this.#options
     if (!predictState.some(({ tool }) => tool === name)) return
     // Clients keep the newest list only, so it has all tools.
     if (this.#predicted.size === 0) sink.add(predictStateEvent(predictState, wireName))
     this.#predicted.add(name)
   }
-
-  /** ADK also runs the calls it finds in pieces. Then it was a call. */
-  #callAsPreviewed(id: string): void {
-    const preview = this.#previews.get(id)
-    if (preview) this.call(preview.lane, preview.part, preview.event)
-  }
 }
 
-/** Whether it is one of ADK's questions to a person, or the answer to one. */
-export function isRequest(named: FunctionCall | FunctionResponse | undefined): boolean {
-  return named?.name?.startsWith('adk_request_') ?? false
+function predictStateEvent(
+  mappings: readonly PredictStateMapping[],
+  wireName: (toolName: string) => string,
+): AgentEvent {
+  const value = mappings.map(({ stateKey, tool, toolArgument }) => ({
+    state_key: stateKey,
+    tool: wireName(tool),
+    ...(toolArgument === undefined ? {} : { tool_argument: toolArgument }),
+  }))
+  return { type: 'CUSTOM', name: 'PredictState', value }
 }
 
-function isWaiting(id: string, actions: Event['actions'] | undefined): boolean {
+function isWaitingForPerson(callId: string, actions: Event['actions'] | undefined): boolean {
   const { requestedAuthConfigs = {}, requestedToolConfirmations = {} } = actions ?? {}
-  return id in requestedAuthConfigs || id in requestedToolConfirmations
+  return callId in requestedAuthConfigs || callId in requestedToolConfirmations
 }

@@ -1,94 +1,90 @@
 import type { TokenUsage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
-import type { Lane } from './lane.js'
+import type { AdkLane } from './lanes.js'
 
 type UsageMetadata = NonNullable<Event['usageMetadata']>
 
-/** What one call of a model has used, as far as it is known. */
-export interface Bill {
+/** The usage of one model call, as far as it is known. */
+export interface ModelCallUsage {
   usage: UsageMetadata
   model: string | undefined
-  /** Pieces are coming in: whatever comes next is of the same call. */
+  /** Chunks are coming in: the next event is of the same call. */
   isStreaming: boolean
-  /** The model gave its reason to finish. */
+  /** The model gave its finish reason. */
   isOver: boolean
 }
 
-export interface UsageCounter {
-  /** Takes what an event says about the use of tokens. */
-  note(lane: Lane, event: Event): void
-  /** The model call that is under way broke off: the next event is of another one. */
-  breakOff(lane: Lane): void
-  /** Counts what is not counted yet. */
-  settle(lane: Lane): void
-}
-
 /**
- * Counts each call of a model once. Its events all carry what it has used so far: every piece, the whole, and one
- * without content at the end of a turn with tools.
+ * Counts each model call once. All events of a call carry its usage so far: every chunk, the complete answer, and one
+ * without content at the end of an answer with tools.
  */
-export function createUsageCounter(addUsage: (usage: TokenUsage) => void): UsageCounter {
-  const counted = new WeakSet<UsageMetadata>()
-  const settle = (lane: Lane): void => {
-    const { bill } = lane
-    if (!bill) return
-    lane.bill = undefined
-    counted.add(bill.usage)
-    const usage = toTokenUsage(bill)
-    if (usage) addUsage(usage)
+export class UsageCounter {
+  readonly #counted = new WeakSet<UsageMetadata>()
+  readonly #addUsage: (usage: TokenUsage) => void
+
+  constructor(addUsage: (usage: TokenUsage) => void) {
+    this.#addUsage = addUsage
   }
-  return {
-    settle,
-    note(lane, event) {
-      const { usageMetadata: usage, modelVersion, partial = false } = event
-      if (!usage || (!partial && counted.has(usage))) return
-      let { bill } = lane
-      if (bill && !isSameCall(bill, event)) {
-        settle(lane)
-        bill = undefined
-      }
-      if (bill) {
-        bill.usage = usage
-        bill.model = modelVersion ?? bill.model
-        bill.isStreaming = partial
-      } else {
-        bill = lane.bill = { usage, model: modelVersion, isStreaming: partial, isOver: false }
-      }
-      if (partial) return
-      bill.isOver ||= event.finishReason !== undefined
-      // After a call comes one more event. Nothing comes after an answer, and whatever ends the run, this is counted.
-      if (bill.isOver && !hasCalls(event)) settle(lane)
-    },
-    breakOff({ bill }) {
-      if (!bill) return
-      bill.isStreaming = false
-      bill.isOver = true
-    },
+
+  record(lane: AdkLane, event: Event): void {
+    const { usageMetadata: usage, modelVersion, partial = false } = event
+    if (!usage || (!partial && this.#counted.has(usage))) return
+    let call = lane.usage
+    if (call && !isSameCall(call, event)) {
+      this.count(lane)
+      call = undefined
+    }
+    if (call) {
+      call.usage = usage
+      call.model = modelVersion ?? call.model
+      call.isStreaming = partial
+    } else call = lane.usage = { usage, model: modelVersion, isStreaming: partial, isOver: false }
+    if (partial) return
+    call.isOver ||= event.finishReason !== undefined
+    // One more event follows an answer with calls. Nothing follows any other answer.
+    if (call.isOver && !hasFunctionCalls(event)) this.count(lane)
+  }
+
+  /** To be called when a model call breaks off: the next event is of another call. */
+  breakOff({ usage }: AdkLane): void {
+    if (!usage) return
+    usage.isStreaming = false
+    usage.isOver = true
+  }
+
+  /** Counts the current call of a lane, if it is not counted yet. */
+  count(lane: AdkLane): void {
+    const call = lane.usage
+    if (!call) return
+    lane.usage = undefined
+    this.#counted.add(call.usage)
+    const usage = fromUsageMetadata(call)
+    if (usage) this.#addUsage(usage)
   }
 }
 
 /**
- * Nothing in an event says which call of the model it is from. One call never gets another prompt, and its count only
- * grows; the next call has at least the answers of the tools in its prompt.
+ * Nothing in an event names its model call. The prompt of a call does not change, and its count only grows; the prompt of
+ * the next call has the results of the tools in addition.
  */
-function isSameCall({ usage, isStreaming, isOver }: Bill, event: Event): boolean {
+function isSameCall({ usage, isStreaming, isOver }: ModelCallUsage, event: Event): boolean {
   const next = event.usageMetadata
-  if (next === usage || isStreaming || isTail(event)) return true
+  if (next === usage || isStreaming || isEndOfAnswer(event)) return true
   if (isOver || next?.promptTokenCount !== usage.promptTokenCount) return false
   return (next?.totalTokenCount ?? 0) > (usage.totalTokenCount ?? 0)
 }
 
-/** The event without content that ADK ends a streamed turn with. Answers that are not streamed say nothing of parts. */
-export function isTail({ content, partial }: Event): boolean {
+/** Whether an event is the one without content with which ADK ends a streamed answer. Only streamed answers have `partial`. */
+export function isEndOfAnswer({ content, partial }: Event): boolean {
   return partial === false && !content?.parts?.length
 }
 
-export function hasCalls({ content }: Event): boolean {
+export function hasFunctionCalls({ content }: Event): boolean {
   return content?.parts?.some(({ functionCall }) => functionCall !== undefined) ?? false
 }
 
-/** In the terms of AG-UI: input has the tokens of tools, output those of thoughts; 0 means not known. */
-function toTokenUsage({ usage, model }: Bill): TokenUsage | undefined {
+/** In AG-UI's terms: input includes tokens of tools, output those of thoughts. 0 means not known. */
+function fromUsageMetadata({ usage, model }: ModelCallUsage): TokenUsage | undefined {
   const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0)
   const output = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0)
   const counts: Readonly<Record<Exclude<keyof TokenUsage, 'provider' | 'model'>, number>> = {

@@ -1,13 +1,13 @@
 import { PROTOCOL_VERSION, type TokenUsage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import type { EventMark } from '../../../src/adk/session/event-mark.js'
-import { createTranslator, type Translator, type TranslatorOptions } from '../../../src/adk/translate/translator.js'
+import { AdkTranslator, type AdkTranslatorOptions } from '../../../src/adk/translate/adk-translator.js'
 import { sequentialIds } from '../../../src/core/ids.js'
 import { createRunStream, type AgentEvent, type AgUiEvent } from '../../../src/protocol/index.js'
 import { assertValidStream } from '../../../src/testing/index.js'
 
 export interface Translated {
-  readonly translator: Translator
+  readonly translator: AdkTranslator
   /** What the translator gave, event by event of ADK, and last what it finished with. */
   readonly batches: readonly (readonly AgentEvent[])[]
   readonly loose: readonly AgentEvent[]
@@ -26,13 +26,13 @@ export interface Translated {
  */
 export function translateEvents(
   events: readonly Event[],
-  options: Partial<TranslatorOptions> & { readonly messages?: readonly Record<string, unknown>[] } = {},
+  options: Partial<AdkTranslatorOptions> & { readonly messages?: readonly Record<string, unknown>[] } = {},
 ): Translated {
   const usage: TokenUsage[] = []
   const problems: string[] = []
   const emitted: AgUiEvent[] = []
   const report = (problem: string) => void problems.push(problem)
-  const translator = createTranslator({
+  const translator = new AdkTranslator({
     runId: 'run',
     rootAuthor: 'root',
     isAgent: () => true,
