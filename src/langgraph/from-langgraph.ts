@@ -2,7 +2,12 @@ import type { Message } from '@ag-ui/core'
 import { interruptedBy, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/is-record.js'
-import { checkpointerOf, deleteCheckpoints, savedState, writeState } from './checkpoints/checkpoints.js'
+import {
+  checkpointerOf,
+  deleteCheckpoints,
+  savedState,
+  writeCheckpointState,
+} from './checkpoints/checkpoints.js'
 import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
 import { compiledBreakpoint, openInterrupts } from './interrupts/open-interrupts.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-interrupts.js'
@@ -28,7 +33,7 @@ export function fromLangGraph(
     throw new MillraceError('INVALID_AGENT', 'Give the graph a name: `fromLangGraph(graph, { name })`.')
   const { description = '', examples, capabilities } = options
   const setup = { name, graph, options }
-  const memory = createMemory(setup)
+  const memory = createCheckpointMemory(setup)
   return {
     name,
     description,
@@ -41,7 +46,7 @@ export function fromLangGraph(
 }
 
 /** The checkpoints of a graph as an agent's memory. Undefined if the graph has no checkpointer. */
-function createMemory(setup: GraphSetup): AgentMemory | undefined {
+function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
   const { name, graph, options } = setup
   if (!checkpointerOf(graph)) return undefined
   const isPrivate = (key: string): boolean => options.privateKeys?.includes(key) === true
@@ -67,7 +72,7 @@ function createMemory(setup: GraphSetup): AgentMemory | undefined {
     },
     async writeState(thread, state) {
       // If the graph is in the middle of its work, the next run brings the state along.
-      await writeState(graph, await threadConfig(setup, thread), state)
+      await writeCheckpointState(graph, await threadConfig(setup, thread), state)
     },
     async forget(thread) {
       const { configurable } = await threadConfig(setup, thread)

@@ -14,9 +14,15 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type Postgres } from '../../../test/support/postgres.js'
-import { deleteCheckpoints, savedState, storedInterrupts, storedMessages, writeState } from './checkpoints.js'
+import {
+  deleteCheckpoints,
+  savedState,
+  storedInterrupts,
+  storedMessages,
+  writeCheckpointState,
+} from './checkpoints.js'
 import { markCheckpoint, unseenMessages } from './marks.js'
-import { prepareInput } from '../input/prepare-input.js'
+import { prepareGraphInput } from '../input/prepare-input.js'
 import { toAgui } from '../messages/to-agui.js'
 
 const State = Annotation.Root({
@@ -81,7 +87,7 @@ function converse({ graph, seen }: ReturnType<typeof build>, threadId = 't') {
   const config = { configurable: { thread_id: threadId } }
   const thread = async (): Promise<Message[]> => toAgui(storedMessages(await savedState(graph, config)))
   const run = async (messages: Message[]): Promise<void> => {
-    const prepared = await prepareInput(graph, config, { messages })
+    const prepared = await prepareGraphInput(graph, config, { messages })
     if (prepared.type === 'wait') throw new Error('It waits.')
     const input = prepared.messages ? { messages: [...prepared.messages] as BaseMessage[] } : null
     await graph.invoke(input, prepared.config)
@@ -167,10 +173,10 @@ describe.each(Object.keys(savers))('with the %s saver', (name) => {
 
   it('takes over a state that was changed meanwhile, as it is', async () => {
     const { graph, config, say, thread } = await make()
-    expect(await writeState(graph, config, { city: 'Bern' })).toBe(true)
+    expect(await writeCheckpointState(graph, config, { city: 'Bern' })).toBe(true)
     expect(await savedState(graph, config)).toBeUndefined()
     await say(user('u1'))
-    expect(await writeState(graph, config, { city: 'Bern', log: ['x'], unknown: 1 })).toBe(true)
+    expect(await writeCheckpointState(graph, config, { city: 'Bern', log: ['x'], unknown: 1 })).toBe(true)
     const saved = await savedState(graph, config)
     expect(saved?.values).toMatchObject({ city: 'Bern', log: ['x'] })
     expect(saved?.next).toEqual([])
@@ -182,7 +188,7 @@ describe.each(Object.keys(savers))('with the %s saver', (name) => {
   it('does not touch a graph that waits for an answer', async () => {
     const { graph, config, say } = await make()
     await say(user('u1', 'ask'))
-    expect(await writeState(graph, config, { city: 'Bern' })).toBe(false)
+    expect(await writeCheckpointState(graph, config, { city: 'Bern' })).toBe(false)
     const checkpointer = graph.checkpointer as BaseCheckpointSaver
     expect(await storedInterrupts(checkpointer, config)).toMatchObject([{ value: 'Sure?', answersBefore: 0 }])
   })
@@ -193,7 +199,7 @@ it('gives a graph without a memory the whole thread', async () => {
   expect(await savedState(graph, config)).toBeUndefined()
   await run([user('u1'), { id: 'a1', role: 'assistant', content: 'Hi' }, user('u2')])
   expect(seen).toEqual([['u1', 'Hi', 'u2']])
-  expect(await writeState(graph, config, { city: 'Bern' })).toBe(true)
+  expect(await writeCheckpointState(graph, config, { city: 'Bern' })).toBe(true)
   await deleteCheckpoints(graph, 't')
 })
 

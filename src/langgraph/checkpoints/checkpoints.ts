@@ -1,8 +1,16 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
-import { END, START, type BaseCheckpointSaver, type StateSnapshot } from '@langchain/langgraph'
+import {
+  type BaseCheckpointSaver,
+  END,
+  START,
+  type StateSnapshot,
+  copyCheckpoint,
+  emptyCheckpoint,
+} from '@langchain/langgraph'
 import { isRecord } from '../../core/is-record.js'
 import type { CheckpointedGraph, GraphInterruption } from '../contract.js'
 import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
+import { readGraphMessages } from '../messages/to-agui.js'
 
 /** The graph's own checkpointer. Undefined if it has none: `true` and `false` are for nested graphs. */
 export function checkpointerOf({
@@ -37,7 +45,7 @@ export async function deleteCheckpoints(graph: CheckpointedGraph, threadId: stri
  * Writes a state that was changed outside of a run. Does nothing for a thread without checkpoints. Returns false if the
  * graph is in the middle of its work: a write would move it, so the next run must bring the change along.
  */
-export async function writeState(
+export async function writeCheckpointState(
   graph: CheckpointedGraph,
   config: RunnableConfig,
   state: unknown,
@@ -75,7 +83,7 @@ export async function storedInterrupts(
   const tasks = new Map<string, TaskWrites>()
   for (const [id, channel, value] of tuple?.pendingWrites ?? [])
     tasks.set(id, addWrite(tasks.get(id) ?? noWrites, channel, value))
-  return [...tasks.values()].flatMap((task) => (task.isDone ? [] : interruptsOf(task, tasks)))
+  return [...tasks.values()].flatMap((task) => (task.isDone ? [] : taskInterrupts(task, tasks)))
 }
 
 interface TaskWrites {
@@ -99,7 +107,7 @@ function addWrite(task: TaskWrites, channel: string, value: unknown): TaskWrites
   }
 }
 
-function interruptsOf(
+function taskInterrupts(
   { interrupts, answers }: TaskWrites,
   tasks: ReadonlyMap<string, TaskWrites>,
 ): StoredInterrupt[] {
@@ -117,4 +125,90 @@ function nestingDepth(answers: readonly unknown[]): number {
   return answers.length === 2 && Array.isArray(before)
     ? 1 + nestingDepth(before)
     : Math.min(answers.length, 1)
+}
+
+/** A past checkpoint to resume from. */
+export interface PastCheckpoint {
+  readonly config: RunnableConfig
+  readonly messages: readonly unknown[]
+}
+
+/**
+ * The checkpoint right before a message was added. Follows the parents of the newest checkpoint, because the history of
+ * a thread also lists abandoned branches. Undefined if every ancestor has the message.
+ */
+export async function checkpointBefore(
+  graph: CheckpointedGraph,
+  config: RunnableConfig,
+  { messageId, key = 'messages' }: { readonly messageId: string; readonly key?: string },
+): Promise<PastCheckpoint | undefined> {
+  let snapshot = await savedState(graph, config)
+  while (snapshot) {
+    const messages = storedMessages(snapshot, key)
+    if (!readGraphMessages(messages).some(({ id }) => id === messageId)) {
+      const { configurable } = snapshot.config
+      return { config: { ...config, configurable: { ...config.configurable, ...configurable } }, messages }
+    }
+    snapshot = snapshot.parentConfig && (await graph.getState(snapshot.parentConfig))
+  }
+  return undefined
+}
+
+/**
+ * Makes a past checkpoint the newest one and returns the config to run with. Later checkpoints stay in the history.
+ *
+ * The checkpoint is copied with channel versions above all that were used. LangGraph would count up from the old
+ * versions and reuse those of the abandoned branch; savers that store values by version, such as the one for
+ * PostgreSQL, would then return values of that branch (langgraphjs#1812).
+ */
+export async function rewind(
+  graph: CheckpointedGraph,
+  config: RunnableConfig,
+  past: RunnableConfig,
+): Promise<RunnableConfig> {
+  const checkpointer = checkpointerOf(graph)
+  const newest = await checkpointer?.getTuple(config)
+  const saved = await checkpointer?.getTuple(past)
+  // A channel that is stored as a chain of deltas cannot be copied.
+  if (!checkpointer || !newest || !saved || hasDeltaChannels(graph)) return past
+  const highest = Math.max(0, ...numericVersions(newest.checkpoint.channel_versions))
+  const checkpoint = copyWithVersionsAbove(highest, saved)
+  const { step = -1, parents = {} } = saved.metadata ?? {}
+  const metadata = { source: 'fork' as const, step: step + 1, parents }
+  await checkpointer.put(saved.config, checkpoint, metadata, checkpoint.channel_versions)
+  return config
+}
+
+type Versions = Readonly<Record<string, number | string>>
+type SavedTuple = NonNullable<Awaited<ReturnType<BaseCheckpointSaver['getTuple']>>>
+
+function copyWithVersionsAbove(highest: number, { checkpoint }: SavedTuple): SavedTuple['checkpoint'] {
+  const { id, ts } = emptyCheckpoint()
+  const copy = copyCheckpoint(checkpoint)
+  // Savers whose versions are strings make each of them unique.
+  const raise = (versions: Versions): Record<string, number | string> =>
+    Object.fromEntries(
+      Object.entries(versions).map(([key, version]) => [
+        key,
+        typeof version === 'number' ? version + highest : version,
+      ]),
+    )
+  const byNode = Object.entries(copy.versions_seen)
+  return {
+    ...copy,
+    id,
+    ts,
+    channel_versions: raise(copy.channel_versions),
+    versions_seen: Object.fromEntries(byNode.map(([node, versions]) => [node, raise(versions)])),
+  }
+}
+
+function numericVersions(versions: Versions): number[] {
+  return Object.values(versions).filter((version) => typeof version === 'number')
+}
+
+function hasDeltaChannels({ channels }: CheckpointedGraph): boolean {
+  return Object.values(channels).some(
+    (channel) => isRecord(channel) && channel.lc_graph_name === 'DeltaChannel',
+  )
 }

@@ -2,7 +2,7 @@ import { ToolMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { isRecord } from '../../core/is-record.js'
 import type { CheckpointedGraph } from '../contract.js'
-import { readMessages } from '../messages/to-agui.js'
+import { readGraphMessages } from '../messages/to-agui.js'
 import { checkpointerOf, savedState, storedMessages } from './checkpoints.js'
 
 /** How a checkpoint differs from the thread, by message ids. Each run leaves one beside its last checkpoint. */
@@ -39,7 +39,7 @@ export async function markCheckpoint(
   const checkpointer = checkpointerOf(graph)
   const saved = await savedState(graph, config)
   if (!checkpointer || !saved) return
-  const messages = readMessages(storedMessages(saved, key))
+  const messages = readGraphMessages(storedMessages(saved, key))
   const stored = new Set(messages.map(({ id }) => id))
   // Results are matched by their tool call, and clients have them all.
   const others = messages.filter(({ message }) => !ToolMessage.isInstance(message))
@@ -119,5 +119,5 @@ async function messageIdsAt(
   config: RunnableConfig,
   key: string,
 ): Promise<string[]> {
-  return readMessages(storedMessages(await savedState(graph, config), key)).map(({ id }) => id)
+  return readGraphMessages(storedMessages(await savedState(graph, config), key)).map(({ id }) => id)
 }

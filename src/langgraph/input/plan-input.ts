@@ -4,7 +4,7 @@ import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/is-equal.js'
 import { arrange, toSkippedResult, unansweredCalls } from '../messages/arrange.js'
 import { readExtras } from '../messages/extras.js'
-import { readMessages, toAgui } from '../messages/to-agui.js'
+import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 
 /** What a run gives to the graph. */
@@ -48,7 +48,7 @@ export function planInput({
 }: PlanOptions): InputPlan {
   const thread = threadEntries(messages)
   if (stored === undefined) return { type: 'input', messages: arrange(thread.map(({ message }) => message)) }
-  const kept = readMessages(stored).map(({ id, message }) => toEntry(id, message))
+  const kept = readGraphMessages(stored).map(({ id, message }) => toMessageEntry(id, message))
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
   if (lost)
@@ -71,10 +71,10 @@ interface MessageEntry {
 /** The thread without messages of subagents: the graph does not know those. */
 function threadEntries(messages: readonly Message[]): MessageEntry[] {
   const own = messages.filter(({ subagentRunId }) => subagentRunId === undefined)
-  return toLangChain(own).map((message) => toEntry(message.id ?? '', message))
+  return toLangChain(own).map((message) => toMessageEntry(message.id ?? '', message))
 }
 
-function toEntry(id: string, message: BaseMessage): MessageEntry {
+function toMessageEntry(id: string, message: BaseMessage): MessageEntry {
   const key = ToolMessage.isInstance(message) ? callKey(message.tool_call_id) : `message ${id}`
   return { id, key, message, shown: toAgui([message]).at(-1) }
 }
@@ -97,7 +97,10 @@ function firstLost(
   return kept.findIndex(({ id, key, shown }, index) => {
     const now = byKey.get(key)
     if (!now && isUnseen(id)) return false
-    if (now) return shown?.role === 'user' && !isEqual(userContent(now.shown), userContent(asSent(shown)))
+    if (now)
+      return (
+        shown?.role === 'user' && !isEqual(userMessageContent(now.shown), userMessageContent(asSent(shown)))
+      )
     if (shown?.role === 'user' || shown?.role === 'assistant') return true
     return shown?.role === 'tool' && index > lastShared
   })
@@ -108,7 +111,7 @@ function asSent(shown: Message): Message | undefined {
   return toAgui(toLangChain([shown])).at(-1)
 }
 
-function userContent(shown: Message | undefined): unknown {
+function userMessageContent(shown: Message | undefined): unknown {
   return shown?.role === 'user' ? shown.content : undefined
 }
 

@@ -2,11 +2,16 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, type BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { REMOVE_ALL_MESSAGES, START, type StateSnapshot } from '@langchain/langgraph'
-import { checkpointerOf, savedState, storedMessages } from '../checkpoints/checkpoints.js'
+import {
+  checkpointBefore,
+  checkpointerOf,
+  rewind,
+  savedState,
+  storedMessages,
+} from '../checkpoints/checkpoints.js'
 import { removedMessages, unseenMessages } from '../checkpoints/marks.js'
-import { checkpointBefore, rewind } from '../checkpoints/rewind.js'
 import type { CheckpointedGraph } from '../contract.js'
-import { readMessages, toAgui } from '../messages/to-agui.js'
+import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { planInput, type InputPlan, type PlanOptions } from './plan-input.js'
 
 /** How to run a graph so that it continues a thread. */
@@ -31,7 +36,7 @@ export interface PrepareOptions extends Pick<PlanOptions, 'messages' | 'isClient
 }
 
 /** Prepares a run: compares the thread with the checkpoint, and rewinds the graph if the past was edited or cut. */
-export async function prepareInput(
+export async function prepareGraphInput(
   graph: CheckpointedGraph,
   config: RunnableConfig,
   { key = 'messages', hasOthers = false, ...rest }: PrepareOptions,
@@ -82,7 +87,7 @@ async function adoptUnseen(
   if (foreign.size === 0) return { plan, thread: undefined }
   const { messages, stored } = options
   const known = new Set(messages.map(({ id }) => id))
-  const added = readMessages(stored).filter(({ id }) => foreign.has(id))
+  const added = readGraphMessages(stored).filter(({ id }) => foreign.has(id))
   const shown = toAgui(added.map(({ message }) => message)).filter(({ id }) => !known.has(id))
   const position = firstNewIndex(messages, plan)
   return { plan, thread: [...messages.slice(0, position), ...shown, ...messages.slice(position)] }

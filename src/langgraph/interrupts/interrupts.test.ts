@@ -7,13 +7,13 @@ import { z } from 'zod'
 import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import type { Answer } from '../../agents/index.js'
 import { type StoredInterrupt, storedInterrupts } from '../checkpoints/checkpoints.js'
-import { readMessages } from '../messages/to-agui.js'
-import { clientToolAnswers, planResume } from './resume.js'
+import { readGraphMessages } from '../messages/to-agui.js'
+import { clientToolAnswers, planGraphResume } from './resume.js'
 import {
   breakpointInterrupt,
   clientToolReason,
   type ResumableInterrupt,
-  toInterrupts,
+  toResumableInterrupts,
 } from './to-interrupts.js'
 
 const State = Annotation.Root({
@@ -32,15 +32,15 @@ function talk(graph: unknown) {
   const { invoke, getState, checkpointer } = bound(graph as Graph)
   const open = async (): Promise<ResumableInterrupt[]> => {
     const waiting = await storedInterrupts(checkpointer, config)
-    const messages = readMessages((await getState()).values.messages)
-    return toInterrupts(waiting, messages.at(-1)?.message)
+    const messages = readGraphMessages((await getState()).values.messages)
+    return toResumableInterrupts(waiting, messages.at(-1)?.message)
   }
   return {
     open,
     values: async () => (await getState()).values,
     start: (input: unknown) => invoke(input),
     answer: async (answers: Record<string, Answer>): Promise<readonly ResumableInterrupt[]> => {
-      const resume = planResume(await open(), new Map(Object.entries(answers)))
+      const resume = planGraphResume(await open(), new Map(Object.entries(answers)))
       if (resume.type !== 'resume') throw new Error(`It is not resumed: ${resume.type}`)
       await invoke(resume.input)
       return await open()
@@ -159,7 +159,9 @@ it('asks for tools at once, and tells them of what is cancelled', async () => {
   )
   const cancelled = second?.interrupt.id ?? ''
   await answer({ [first?.interrupt.id ?? '']: yes(null), [cancelled]: { status: 'cancelled' } })
-  const results = readMessages((await values()).messages).filter(({ message }) => message.type === 'tool')
+  const results = readGraphMessages((await values()).messages).filter(
+    ({ message }) => message.type === 'tool',
+  )
   expect(results.map(({ message }) => message.text)).toEqual([
     'got null',
     `got {"__agui_cancelled__":true,"interrupt_id":"${cancelled}"}`,
@@ -209,10 +211,12 @@ describe('humanInTheLoopMiddleware', () => {
     const asked = await open()
     const [first = '', second = ''] = ids(asked)
     const half = new Map([[first, yes({ type: 'approve' })]])
-    expect(planResume(asked, half)).toEqual({ type: 'wait' })
+    expect(planGraphResume(asked, half)).toEqual({ type: 'wait' })
     const edited = { type: 'edit', editedAction: { name: 'remove', args: { q: 'other' } } }
     await answer({ [first]: yes({ type: 'approve' }), [second]: yes(edited) })
-    const results = readMessages((await values()).messages).filter(({ message }) => message.type === 'tool')
+    const results = readGraphMessages((await values()).messages).filter(
+      ({ message }) => message.type === 'tool',
+    )
     expect(results.map(({ message }) => message.text)).toEqual(['saw x', 'removed a', 'removed other'])
   })
 
@@ -221,7 +225,9 @@ describe('humanInTheLoopMiddleware', () => {
     await start({ messages: [{ role: 'user', content: 'Go' }] })
     const answers = ids(await open()).map((id) => [id, { status: 'cancelled' as const }])
     await answer(Object.fromEntries(answers) as Record<string, Answer>)
-    const results = readMessages((await values()).messages).filter(({ message }) => message.type === 'tool')
+    const results = readGraphMessages((await values()).messages).filter(
+      ({ message }) => message.type === 'tool',
+    )
     expect(results.map(({ message }) => message.text)).not.toContain('removed a')
     expect(results.map(({ message }) => message.text)).toContain('The user did not answer.')
   })
@@ -244,7 +250,7 @@ it('goes on after a breakpoint, also with a changed state', async () => {
     const { next } = await graph.getState(config)
     const question = breakpointInterrupt({ next, checkpointId: 'cp' })
     expect(question.interrupt).toMatchObject({ reason: 'langgraph:breakpoint', message: 'Go on with "b"?' })
-    const resume = planResume([question], new Map([[question.interrupt.id, yes(true)]]), update)
+    const resume = planGraphResume([question], new Map([[question.interrupt.id, yes(true)]]), update)
     if (resume.type !== 'resume') throw new Error('It is not resumed.')
     await graph.invoke(resume.input as never, config)
     expect((await graph.getState(config)).values).toEqual({ log })
@@ -270,7 +276,7 @@ describe('without a graph', () => {
         expiresAt: '2030-01-01T00:00:00Z',
         choices: ['a', 'b'],
       }
-      expect(toInterrupts([asked(value)])).toEqual([
+      expect(toResumableInterrupts([asked(value)])).toEqual([
         {
           kind: 'value',
           graphId: 'q',
@@ -288,22 +294,24 @@ describe('without a graph', () => {
     })
 
     it('takes a text for the message, and leaves out what has another type', () => {
-      const [plain] = toInterrupts([asked('Sure?')])
+      const [plain] = toResumableInterrupts([asked('Sure?')])
       expect(plain?.interrupt).toMatchObject({ message: 'Sure?', reason: 'input_required' })
-      const [odd] = toInterrupts([asked({ message: 7, reason: {}, toolCallId: 1, responseSchema: 'x' })])
+      const [odd] = toResumableInterrupts([
+        asked({ message: 7, reason: {}, toolCallId: 1, responseSchema: 'x' }),
+      ])
       expect(Object.keys(odd?.interrupt ?? {}).toSorted()).toEqual(['id', 'metadata', 'reason'])
     })
 
     it('takes the schema that the graph gives beside the value', () => {
-      const [question] = toInterrupts([{ ...asked('Sure?'), responseSchema: { type: 'boolean' } }])
+      const [question] = toResumableInterrupts([{ ...asked('Sure?'), responseSchema: { type: 'boolean' } }])
       expect(question?.interrupt.responseSchema).toEqual({ type: 'boolean' })
     })
 
     it('is JSON, whatever the graph asks', () => {
       const circle: Record<string, unknown> = { when: new Date(0) }
-      const [date] = toInterrupts([asked({ ...circle })])
+      const [date] = toResumableInterrupts([asked({ ...circle })])
       circle.self = circle
-      const [broken] = toInterrupts([asked(circle)])
+      const [broken] = toResumableInterrupts([asked(circle)])
       expect(date?.interrupt.metadata?.langgraph).toMatchObject({
         value: { when: '1970-01-01T00:00:00.000Z' },
       })
@@ -311,38 +319,38 @@ describe('without a graph', () => {
     })
 
     it('counts the answers before', () => {
-      const [question] = toInterrupts([asked('Sure?', 'q', 3)])
+      const [question] = toResumableInterrupts([asked('Sure?', 'q', 3)])
       expect(question?.interrupt.id).toBe('q:3')
     })
   })
 
   describe('resumeOf', () => {
-    const questions = toInterrupts([asked('A?', 'a'), asked('B?', 'b')])
+    const questions = toResumableInterrupts([asked('A?', 'a'), asked('B?', 'b')])
 
     it('gives each answer to its question', () => {
-      const resume = planResume(questions, new Map([['b:0', yes(undefined)]]))
+      const resume = planGraphResume(questions, new Map([['b:0', yes(undefined)]]))
       expect(resume).toMatchObject({ input: { resume: { b: null } } })
     })
 
     it('waits without an answer', () => {
-      expect(planResume(questions, new Map())).toEqual({ type: 'wait' })
+      expect(planGraphResume(questions, new Map())).toEqual({ type: 'wait' })
     })
 
     it('stops at a breakpoint that was cancelled', () => {
       const question = breakpointInterrupt({ next: ['b'], checkpointId: 'cp' })
-      expect(planResume([question], new Map([['breakpoint:cp', { status: 'cancelled' }]]))).toEqual({
+      expect(planGraphResume([question], new Map([['breakpoint:cp', { status: 'cancelled' }]]))).toEqual({
         type: 'stop',
       })
     })
 
     it('takes a change of the state along', () => {
-      const resume = planResume(questions, new Map([['a:0', yes(1)]]), { city: 'Bern' })
+      const resume = planGraphResume(questions, new Map([['a:0', yes(1)]]), { city: 'Bern' })
       expect(resume).toMatchObject({ input: { resume: { a: 1 }, update: { city: 'Bern' } } })
     })
   })
 
   it('takes the results of client tools for answers', () => {
-    const questions = toInterrupts([
+    const questions = toResumableInterrupts([
       asked({ reason: clientToolReason, toolCallId: 'c1' }),
       asked({ toolCallId: 'c2' }, 'b'),
     ])

@@ -2,7 +2,7 @@ import { BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { checkpointerOf, savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
 import type { ServableGraph } from '../contract.js'
-import { breakpointInterrupt, toInterrupts, type ResumableInterrupt } from './to-interrupts.js'
+import { breakpointInterrupt, toResumableInterrupts, type ResumableInterrupt } from './to-interrupts.js'
 
 /** The open interrupts of a graph, read from its checkpointer. Breakpoints are not among them. */
 export async function openInterrupts(
@@ -13,7 +13,7 @@ export async function openInterrupts(
   const stored = checkpointer ? await storedInterrupts(checkpointer, config) : []
   if (stored.length === 0) return []
   const messages = storedMessages(await savedState(graph, config))
-  return toInterrupts(
+  return toResumableInterrupts(
     stored,
     messages.findLast((message) => BaseMessage.isInstance(message)),
   )

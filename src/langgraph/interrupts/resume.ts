@@ -19,7 +19,7 @@ type Answers = ReadonlyMap<string, Answer>
  * actions of one review wait for each other. A cancelled interrupt resumes with
  * `{ __agui_cancelled__: true, interrupt_id }`. `update` is a change of the state to take along.
  */
-export function planResume(
+export function planGraphResume(
   interrupts: readonly ResumableInterrupt[],
   answers: Answers,
   update: object = {},

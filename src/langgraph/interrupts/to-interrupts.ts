@@ -33,7 +33,7 @@ export type ResumableInterrupt =
  *
  * @param lastMessage the last message of the graph: a review is about its tool calls
  */
-export function toInterrupts(
+export function toResumableInterrupts(
   stored: readonly StoredInterrupt[],
   lastMessage?: BaseMessage,
 ): ResumableInterrupt[] {

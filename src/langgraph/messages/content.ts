@@ -75,7 +75,7 @@ export function blockText(block: unknown): string | undefined {
 export function toContentParts(content: unknown): string | ContentPart[] {
   if (!Array.isArray(content)) return contentText(content)
   return content.flatMap((block: unknown): ContentPart[] => {
-    const part = toDocumentPart(block) ?? toMediaPart(block)
+    const part = toDocumentPart(block) ?? blockToMediaPart(block)
     if (part) return [part]
     const text = blockText(block)
     return text === undefined ? [] : [{ type: 'text', text }]
@@ -104,18 +104,18 @@ const partTypes = new Map<unknown, MediaPart['type']>([
 ])
 
 /** The AG-UI part for an image, audio, video or file block. Undefined for a block of another kind. */
-export function toMediaPart(block: unknown): MediaPart | undefined {
+export function blockToMediaPart(block: unknown): MediaPart | undefined {
   if (!isRecord(block)) return undefined
   // Gemini's client has generated media here.
   if (isRecord(block.inlineData))
-    return toMediaPart({ ...block.inlineData, type: mediaKind(block.inlineData) })
+    return blockToMediaPart({ ...block.inlineData, type: inlineDataKind(block.inlineData) })
   const type = partTypes.get(block.type)
   const source = type && readSource(block)
   if (!source) return undefined
   return { type, source, ...(isRecord(block.metadata) ? { metadata: block.metadata } : {}) }
 }
 
-function mediaKind({ mimeType }: Record<string, unknown>): string {
+function inlineDataKind({ mimeType }: Record<string, unknown>): string {
   const [kind = ''] = typeof mimeType === 'string' ? mimeType.split('/') : []
   return partTypes.has(kind) ? kind : 'file'
 }

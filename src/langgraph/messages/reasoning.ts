@@ -1,7 +1,6 @@
 import type { ReasoningMessage } from '@ag-ui/core'
 import type { AIMessage, ContentBlock } from '@langchain/core/messages'
 import { isRecord } from '../../core/is-record.js'
-import { ifString } from '../../core/json.js'
 import { readExtras, type MessageExtras } from './extras.js'
 
 /** The reasoning of a LangChain message: blocks of its content, and fields beside it. */
@@ -57,6 +56,27 @@ function openAiReasoning({ id, content, encryptedValue }: ReasoningMessage): Rec
   }
 }
 
+/** The reasoning of a LangChain message, in the form of any provider, as AG-UI messages. */
+export function detachReasoning(messageId: string, message: AIMessage): ReasoningMessage[] {
+  const { reasoning, reasoning_content: plain } = message.additional_kwargs
+  const inContent = Array.isArray(message.content) ? thoughtsIn(message.content) : []
+  // OpenAI's client puts reasoning into both places, or only here.
+  const beside = inContent.length === 0 ? thoughtsIn([toReasoningBlock(reasoning)]) : []
+  const unsigned = typeof plain === 'string' && plain !== '' ? plain : undefined
+  const thoughts: Thought[] = [
+    ...inContent,
+    ...beside,
+    ...(unsigned === undefined ? [] : [{ id: readExtras(message).reasoningId, text: unsigned }]),
+  ]
+  let unnamed = 0
+  return thoughts.map(({ id, text, signature }) => ({
+    id: id ?? reasoningId(messageId, unnamed++),
+    role: 'reasoning',
+    content: text,
+    ...(signature === undefined ? {} : { encryptedValue: signature }),
+  }))
+}
+
 interface Thought {
   readonly id?: string | undefined
   readonly text: string
@@ -65,34 +85,12 @@ interface Thought {
   readonly index?: unknown
 }
 
-/** The reasoning of a LangChain message, in the form of any provider, as AG-UI messages. */
-export function detachReasoning(messageId: string, message: AIMessage): ReasoningMessage[] {
-  const inContent = Array.isArray(message.content) ? thoughtsIn(message.content) : []
-  const beside = inContent.length === 0 ? thoughtsBeside(message) : []
-  const plain = ifString(message.additional_kwargs.reasoning_content)
-  const { reasoningId: plainId } = readExtras(message)
-  const thoughts = [...inContent, ...beside, ...(plain ? [{ id: plainId, text: plain }] : [])]
-  let unnamed = 0
-  return thoughts.map(({ id, text, signature }: Thought) => ({
-    id: id ?? reasoningId(messageId, unnamed++),
-    role: 'reasoning',
-    content: text,
-    ...(signature === undefined ? {} : { encryptedValue: signature }),
-  }))
-}
-
-/** OpenAI's client puts reasoning into both places, or only here. */
-function thoughtsBeside({ additional_kwargs: { reasoning } }: AIMessage): Thought[] {
-  if (typeof reasoning === 'string') return orNone({ text: reasoning })
-  return isRecord(reasoning) ? readThought({ ...reasoning, type: 'reasoning' }) : []
-}
-
 /** Joins the blocks of one thought. A signature ends a thought, and so does a block of another kind. */
 function thoughtsIn(content: readonly unknown[]): Thought[] {
   const whole: Thought[] = []
   let last: Thought | undefined
   for (const block of content) {
-    const [thought] = readThought(block)
+    const thought = readThought(block)
     if (thought && last && isSameThought(last, thought)) {
       last = { ...last, ...thought, id: last.id, text: last.text + thought.text }
       whole[whole.length - 1] = last
@@ -108,36 +106,97 @@ function isSameThought(last: Thought, next: Thought): boolean {
   return last.signature === undefined && last.index === next.index && (next.id ?? last.id) === last.id
 }
 
-function readThought(block: unknown): Thought[] {
-  if (!isRecord(block)) return []
-  const { index } = block
-  const id = ifString(block.id)
+function readThought(block: unknown): Thought | undefined {
+  const chunks = readReasoningBlock(block)
+  const text = chunks.flatMap((chunk) => chunk.text ?? []).join('\n\n')
+  const signature = chunks.findLast((chunk) => chunk.signature !== undefined)?.signature
+  if (text === '' && signature === undefined) return undefined
+  return { id: chunks[0]?.id, text, signature, index: isRecord(block) ? block.index : undefined }
+}
+
+/** A chunk of reasoning, of any provider. */
+export interface ReasoningChunk {
+  /** The provider's id. It may come before any text. */
+  readonly id?: string | undefined
+  readonly text?: string | undefined
+  /** The provider's signature or encrypted content, wanted back with the next request. */
+  readonly signature?: string | undefined
+  /** The content block that the chunk belongs to. */
+  readonly block?: string | number | undefined
+  /** The paragraph of the block. */
+  readonly paragraph?: number | undefined
+  /** The reasoning has no text. */
+  readonly isRedacted?: boolean
+}
+
+const none: readonly ReasoningChunk[] = []
+
+/** Reads the reasoning in a content block, whole or of a chunk. */
+export function readReasoningBlock(block: unknown): readonly ReasoningChunk[] {
+  if (!isRecord(block)) return none
+  const id = nonEmpty(block.id)
   switch (block.type) {
-    case 'thinking':
-      return orNone({ id, index, text: ifString(block.thinking) ?? '', signature: ifString(block.signature) })
+    case 'thinking': {
+      const signature = nonEmpty(block.signature)
+      return [{ id, text: nonEmpty(block.thinking), signature, block: blockIndex(block.index) }]
+    }
     case 'redacted_thinking':
-      return orNone({ id, index, text: '', signature: ifString(block.data) })
-    case 'reasoning_content': {
-      const inner = isRecord(block.reasoningText) ? block.reasoningText : {}
-      const signature = ifString(inner.signature) ?? ifString(block.redactedContent)
-      return orNone({ id, index, text: ifString(inner.text) ?? '', signature })
-    }
-    case 'reasoning': {
-      const signature = ifString(block.encrypted_content ?? block.signature)
-      return orNone({ id, index, text: summaryText(block), signature })
-    }
+      return [{ id, signature: nonEmpty(block.data), isRedacted: true }]
+    case 'reasoning_content':
+      return bedrockReasoning(block)
+    case 'reasoning':
+      return standardReasoning(block)
     default:
-      return []
+      return none
   }
 }
 
-function summaryText({ reasoning, summary, content }: Record<string, unknown>): string {
-  if (typeof reasoning === 'string') return reasoning
-  const pieces = [summary, content].find((list) => Array.isArray(list) && list.length > 0)
-  if (!Array.isArray(pieces)) return ''
-  return pieces.map((piece: unknown) => (isRecord(piece) ? (ifString(piece.text) ?? '') : '')).join('\n\n')
+/** Reads the reasoning beside the content: of DeepSeek and similar providers, and of OpenAI's Responses API. */
+export function readReasoningKwargs(kwargs: Readonly<Record<string, unknown>>): readonly ReasoningChunk[] {
+  const { reasoning_content: plain, reasoning } = kwargs
+  if (typeof plain === 'string') return plain === '' ? none : [{ text: plain }]
+  return readReasoningBlock(toReasoningBlock(reasoning))
 }
 
-function orNone(thought: Thought): Thought[] {
-  return thought.text === '' && thought.signature === undefined ? [] : [thought]
+function toReasoningBlock(reasoning: unknown): unknown {
+  return isRecord(reasoning) ? { ...reasoning, type: 'reasoning' } : { type: 'reasoning', reasoning }
+}
+
+function bedrockReasoning(block: Record<string, unknown>): readonly ReasoningChunk[] {
+  const { reasoningText, reasoning_content: snakeCase, redactedContent, index } = block
+  if (redactedContent !== undefined) return [{ signature: toBase64(redactedContent), isRedacted: true }]
+  const inner = reasoningText ?? snakeCase
+  const { text, signature } = isRecord(inner) ? inner : { text: inner, signature: undefined }
+  return [{ text: nonEmpty(text), signature: nonEmpty(signature), block: blockIndex(index) }]
+}
+
+/** LangChain's standard block, and OpenAI's item: a summary in parts, or the reasoning itself. */
+function standardReasoning(block: Record<string, unknown>): readonly ReasoningChunk[] {
+  const { reasoning = block.text, summary, content } = block
+  const id = nonEmpty(block.id)
+  const signature = nonEmpty(block.encrypted_content) ?? nonEmpty(block.signature)
+  if (typeof reasoning === 'string')
+    return [{ id, text: nonEmpty(reasoning), signature, paragraph: numberOr(block.index, undefined) }]
+  const parts: unknown = [summary, content].find((list) => Array.isArray(list) && list.length > 0)
+  const records = Array.isArray(parts) ? parts.filter(isRecord) : []
+  const chunks: ReasoningChunk[] = records.map((part, index) => {
+    return { id, text: nonEmpty(part.text), paragraph: numberOr(part.index, index) }
+  })
+  return id === undefined && signature === undefined ? chunks : [{ id }, ...chunks, { id, signature }]
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function numberOr<T>(value: unknown, fallback: T): number | T {
+  return typeof value === 'number' ? value : fallback
+}
+
+function blockIndex(index: unknown): string | number | undefined {
+  return typeof index === 'number' || typeof index === 'string' ? index : undefined
+}
+
+function toBase64(value: unknown): string | undefined {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : nonEmpty(value)
 }

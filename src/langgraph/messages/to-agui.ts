@@ -28,7 +28,7 @@ const unnamedAgent = 'model'
  * as `{ role, content }`. Reasoning comes before its message. `RemoveMessage`s and other values are left out.
  */
 export function toAgui(messages: unknown): Message[] {
-  return readMessages(messages).flatMap(({ message, id }) => toAguiMessages(message, id))
+  return readGraphMessages(messages).flatMap(({ message, id }) => toAguiMessages(message, id))
 }
 
 /** A message of a graph, and its id in the thread. */
@@ -38,7 +38,7 @@ export interface GraphMessage {
 }
 
 /** Reads the messages in a value of a graph's state. A message without an id gets one from its index and text. */
-export function readMessages(value: unknown): GraphMessage[] {
+export function readGraphMessages(value: unknown): GraphMessage[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((entry: unknown, index): GraphMessage[] => {
     const message = coerceMessage(entry)

@@ -38,7 +38,7 @@ export function toLangChain(messages: readonly Message[]): BaseMessage[] {
         reasoning = []
         return [
           message.role === 'tool'
-            ? toToolResult(message, names.get(message.toolCallId))
+            ? toLangChainResult(message, names.get(message.toolCallId))
             : toPromptMessage(message),
         ]
     }
@@ -99,7 +99,7 @@ function toAiMessage(
   })
 }
 
-function toToolResult(message: ToolMessage, name: string | undefined): LangChainToolMessage {
+function toLangChainResult(message: ToolMessage, name: string | undefined): LangChainToolMessage {
   const { id, toolCallId, error } = message
   const content = message.content === '' && error !== undefined ? { content: error } : contentFields(message)
   const result = new LangChainToolMessage({

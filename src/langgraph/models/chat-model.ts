@@ -54,7 +54,7 @@ class MillraceChatModel extends BaseChatModel {
   }
 
   override bindTools(tools: BindToolsInput[], options: Partial<this['ParsedCallOptions']> = {}): ChatModel {
-    const toolChoice = toToolChoice(options.tool_choice)
+    const toolChoice = fromLangChainToolChoice(options.tool_choice)
     return new MillraceChatModel(this.#model, {
       tools: tools.map(toToolInfo),
       ...(toolChoice && { toolChoice }),
@@ -102,7 +102,7 @@ function toToolInfo(tool: BindToolsInput): ToolInfo {
 }
 
 /** LangChain has several forms: a keyword, the name of a tool, or OpenAI's object. */
-function toToolChoice(choice: unknown): ModelRequest['toolChoice'] {
+function fromLangChainToolChoice(choice: unknown): ModelRequest['toolChoice'] {
   const called = isRecord(choice) && isRecord(choice.function) ? choice.function.name : choice
   if (typeof called !== 'string') return undefined
   if (called === 'any') return 'required'

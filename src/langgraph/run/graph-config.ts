@@ -16,7 +16,7 @@ export async function threadConfig(
 
 /** The config of one run. A subagent has checkpoints of its own at each address. */
 export async function runConfig(setup: GraphSetup, ctx: RunContext): Promise<RunnableConfig> {
-  const config = ((await valueFor(setup.options.config, ctx)) ?? {}) as RunnableConfig
+  const config = ((await resolvePerRun(setup.options.config, ctx)) ?? {}) as RunnableConfig
   const { configurable } = await threadConfig(setup, ctx)
   const suffix = ctx.span.subagentRunId === undefined ? '' : `/${stableHash(ctx.span.address)}`
   const { tools, context } = ctx.client
@@ -29,6 +29,6 @@ export async function runConfig(setup: GraphSetup, ctx: RunContext): Promise<Run
   }
 }
 
-async function valueFor<T>(value: PerRun<T> | undefined, ctx: RunContext): Promise<T | undefined> {
+async function resolvePerRun<T>(value: PerRun<T> | undefined, ctx: RunContext): Promise<T | undefined> {
   return typeof value === 'function' ? await (value as (ctx: RunContext) => T | Promise<T>)(ctx) : value
 }

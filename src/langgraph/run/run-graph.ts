@@ -10,20 +10,20 @@ import { markCheckpoint } from '../checkpoints/marks.js'
 import type { GraphEvent, GraphSetup } from '../contract.js'
 import { inputKeys, splitState } from '../input/state-keys.js'
 import { openBreakpoint, openInterrupts } from '../interrupts/open-interrupts.js'
-import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
 import { GraphStream } from '../source/graph-stream.js'
 import { GraphTranslator } from '../translate/graph-translator.js'
 import { runConfig } from './graph-config.js'
-import { failedKey, startRun, waitingControl, type GraphInput } from './start-run.js'
+import { failedKey, startGraphRun, waitingControl, type GraphInput } from './start-run.js'
 
 /** Runs a graph once. */
 export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const config = await runConfig(setup, ctx)
-  const start = await startRun(setup, ctx, config)
+  const start = await startGraphRun(setup, ctx, config)
   if (start.type === 'end') return start.control
   if (start.thread && ctx.span.subagentRunId === undefined) yield* threadSnapshots(start.thread, ctx.messages)
-  const translator = createTranslator(setup, ctx, start.thread)
+  const translator = createGraphTranslator(setup, ctx, start.thread)
   const run: GraphRun = { setup, ctx, config, translator }
   const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
   const { native: hooks, graceMs, clock, report } = ctx.services
@@ -51,7 +51,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
     translator.finish()
     await markLastCheckpoint(run)
   }
-  return await toControl(run, isInterrupted)
+  return await controlAfterRun(run, isInterrupted)
 }
 
 interface GraphRun {
@@ -68,7 +68,7 @@ function* threadSnapshots(thread: readonly Message[], known: readonly Message[])
   yield { type: 'MESSAGES_SNAPSHOT', messages: [...thread] }
 }
 
-function createTranslator(
+function createGraphTranslator(
   { graph, options }: GraphSetup,
   ctx: RunContext,
   messages: readonly Message[] = ctx.messages,
@@ -103,7 +103,7 @@ async function nextClientResult(
     (entry) => isClientToolInterrupt(entry) && !answeredCalls.has(entry.interrupt.toolCallId ?? ''),
   )
   const answers = clientToolAnswers(interrupts, ctx.messages)
-  const resume = planResume(interrupts, answers)
+  const resume = planGraphResume(interrupts, answers)
   if (resume.type !== 'resume') return undefined
   for (const { interrupt } of interrupts)
     if (answers.has(interrupt.id)) answeredCalls.add(interrupt.toolCallId ?? '')
@@ -121,7 +121,7 @@ async function markLastCheckpoint({ setup, ctx, config, translator }: GraphRun):
   }
 }
 
-async function toControl(
+async function controlAfterRun(
   { setup, ctx, config, translator }: GraphRun,
   isInterrupted: boolean,
 ): Promise<Control> {

@@ -10,10 +10,10 @@ import {
 } from '../../agents/index.js'
 import { savedState } from '../checkpoints/checkpoints.js'
 import type { GraphSetup } from '../contract.js'
-import { prepareInput } from '../input/prepare-input.js'
+import { prepareGraphInput } from '../input/prepare-input.js'
 import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
 import { openInterrupts } from '../interrupts/open-interrupts.js'
-import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
 import { extrasInput } from '../tools/client-extras.js'
 
@@ -38,7 +38,7 @@ interface GraphFrame extends InterruptFrame {
 }
 
 /** Decides how a run starts: with answers, with what is new in the thread, or not at all. */
-export async function startRun(
+export async function startGraphRun(
   setup: GraphSetup,
   ctx: RunContext,
   config: RunnableConfig,
@@ -62,7 +62,7 @@ export async function startRun(
   )
   if (!isResuming) return await startWithNews(setup, ctx, config)
   const saved = await savedState(graph, config)
-  const resume = planResume(interrupts, answers, changedState(setup, ctx, saved?.values))
+  const resume = planGraphResume(interrupts, answers, changedState(setup, ctx, saved?.values))
   if (resume.type === 'resume') return { type: 'run', input: resume.input, config }
   if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
   return { type: 'end', control: waitingControl(ctx, { interrupts, answers: Object.fromEntries(answers) }) }
@@ -77,7 +77,7 @@ async function startWithNews(setup: GraphSetup, ctx: RunContext, config: Runnabl
   const { graph } = setup
   const { tools, context } = ctx.client
   const clientTools = new Set(tools.map(({ name }) => name))
-  const prepared = await prepareInput(graph, config, {
+  const prepared = await prepareGraphInput(graph, config, {
     messages: ctx.messages,
     hasOthers: ctx.span.subagentRunId !== undefined,
     isClientTool: (name) => clientTools.has(name),

@@ -13,13 +13,13 @@ import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
-import { toInterrupts } from '../interrupts/to-interrupts.js'
-import { clientToolAnswers, planResume } from '../interrupts/resume.js'
+import { toResumableInterrupts } from '../interrupts/to-interrupts.js'
+import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
 import type { CheckpointedGraph } from '../contract.js'
-import { prepareInput } from '../input/prepare-input.js'
+import { prepareGraphInput } from '../input/prepare-input.js'
 import { arrange, unansweredCalls } from '../messages/arrange.js'
-import { readMessages, toAgui } from '../messages/to-agui.js'
+import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { clientTools, getClientTools } from './client-tools.js'
 import { withClientExtras } from './client-extras.js'
 
@@ -52,7 +52,7 @@ function agentModel(steps: readonly ModelStep[]): { model: FakeModel; bound: unk
 type AnyGraph = CheckpointedGraph & Pick<CompiledStateGraph<unknown, unknown>, 'invoke'>
 
 const pendingCalls = (messages: unknown) =>
-  unansweredCalls(arrange(readMessages(messages).map(({ message }) => message)))
+  unansweredCalls(arrange(readGraphMessages(messages).map(({ message }) => message)))
 
 function converse(compiled: unknown) {
   const graph = compiled as AnyGraph
@@ -69,10 +69,10 @@ function converse(compiled: unknown) {
         .map(({ id }) => id),
     open: async () => {
       const waiting = await storedInterrupts(graph.checkpointer as MemorySaver, config)
-      return toInterrupts(waiting)
+      return toResumableInterrupts(waiting)
     },
     run: async (messages: Message[]): Promise<unknown> => {
-      const prepared = await prepareInput(graph, config, { messages, isClientTool })
+      const prepared = await prepareGraphInput(graph, config, { messages, isClientTool })
       if (prepared.type === 'wait') return prepared
       const input = prepared.messages ? { messages: [...prepared.messages] as BaseMessage[] } : null
       await graph.invoke(input, prepared.config)
@@ -165,7 +165,7 @@ describe('clientTools', () => {
     await run([user('u1')])
     const questions = await open()
     expect(questions).toMatchObject([{ clientCallId: 'c1', interrupt: { toolCallId: 'c1' } }])
-    const resume = planResume(
+    const resume = planGraphResume(
       questions,
       clientToolAnswers(questions, [...(await thread()), result('c1', 'A')]),
     )
@@ -220,7 +220,7 @@ describe('getClientTools', () => {
     const cancelled = new Map(
       questions.map(({ interrupt }) => [interrupt.id, { status: 'cancelled' as const }]),
     )
-    const resume = planResume(questions, cancelled)
+    const resume = planGraphResume(questions, cancelled)
     if (resume.type !== 'resume') throw new Error('It is not resumed.')
     await graph.invoke(resume.input as never, config)
     expect((await thread())[2]).toMatchObject({ toolCallId: 'c1', error: 'The user did not answer.' })

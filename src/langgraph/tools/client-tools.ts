@@ -6,7 +6,7 @@ import type { AgentMiddleware } from 'langchain'
 import { isRecord } from '../../core/is-record.js'
 import { clientToolReason } from '../interrupts/to-interrupts.js'
 import { arrange, unansweredCalls } from '../messages/arrange.js'
-import { readMessages } from '../messages/to-agui.js'
+import { readGraphMessages } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 import { clientExtras, toolSchema, type HasConfigurable } from './client-extras.js'
 
@@ -47,7 +47,7 @@ export function clientTools({ keepPosition = false }: ClientToolsOptions = {}): 
     wrapToolCall: (request: ToolCallRequest, handler: (request: ToolCallRequest) => unknown) => {
       const { toolCall, tool: ownTool, runtime } = request
       const { id = '', name, args } = toolCall
-      if (ownTool !== undefined || !isClientTool(runtime, name)) return handler(request)
+      if (ownTool !== undefined || !isOfferedByClient(runtime, name)) return handler(request)
       return keepPosition ? awaitClientResult({ id, name, args }) : new Command({ update: { messages: [] } })
     },
     ...(keepPosition ? {} : { beforeModel: { canJumpTo: ['end'], hook: endWithPendingCalls } }),
@@ -65,12 +65,12 @@ function endWithPendingCalls(
   state: { messages: BaseMessage[] },
   runtime: HasConfigurable,
 ): { jumpTo: 'end' } | undefined {
-  const messages = readMessages(state.messages).map(({ message }) => message)
-  const pending = unansweredCalls(arrange(messages)).some(({ name }) => isClientTool(runtime, name))
+  const messages = readGraphMessages(state.messages).map(({ message }) => message)
+  const pending = unansweredCalls(arrange(messages)).some(({ name }) => isOfferedByClient(runtime, name))
   return pending ? { jumpTo: 'end' } : undefined
 }
 
-function isClientTool(runtime: HasConfigurable, name: string): boolean {
+function isOfferedByClient(runtime: HasConfigurable, name: string): boolean {
   return clientExtras(runtime).tools.some((offered) => offered.name === name)
 }
 

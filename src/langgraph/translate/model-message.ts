@@ -3,10 +3,15 @@ import type { EventSink } from '../../bridge/event-sink.js'
 import { MessageWriter } from '../../bridge/message-writer.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/is-record.js'
-import { blockText, toMediaPart, type MediaPart } from '../messages/content.js'
+import { blockText, blockToMediaPart, type MediaPart } from '../messages/content.js'
+import {
+  readReasoningBlock,
+  readReasoningKwargs,
+  reasoningId,
+  type ReasoningChunk,
+} from '../messages/reasoning.js'
 import { signaturesKey } from '../messages/tool-calls.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
-import { blockReasoning, kwargsReasoning, ReasoningWriter } from './reasoning.js'
 import { ToolCallAssembler, type GraphToolCalls, type WholeToolCall } from './tool-calls.js'
 
 export interface ModelMessageOptions extends Pick<GraphTranslatorOptions, 'newId' | 'report'> {
@@ -122,10 +127,10 @@ export class ModelMessage {
   }
 
   #writeBlock(block: unknown, { reasoning, media }: Wanted): void {
-    const part = media ? toMediaPart(block) : undefined
+    const part = media ? blockToMediaPart(block) : undefined
     if (part) this.#writeMedia(part)
     else if (reasoning)
-      for (const chunk of blockReasoning(block)) this.#reasoning.write(chunk, this.#messageId ?? '')
+      for (const chunk of readReasoningBlock(block)) this.#reasoning.write(chunk, this.#messageId ?? '')
   }
 
   /** Assistant messages of AG-UI have text only, so media are sent as custom events. */
@@ -138,7 +143,7 @@ export class ModelMessage {
 
   /** Some providers send the same reasoning in a block and beside the content: the block counts. */
   #writeKwargsReasoning(kwargs: Readonly<Record<string, unknown>>, isInBlocks: boolean): void {
-    for (const chunk of kwargsReasoning(kwargs))
+    for (const chunk of readReasoningKwargs(kwargs))
       this.#reasoning.write(isInBlocks ? { ...chunk, text: undefined } : chunk, this.#messageId ?? '')
   }
 
@@ -161,5 +166,78 @@ export class ModelMessage {
 }
 
 function hasReasoningText(block: unknown): boolean {
-  return blockReasoning(block).some(({ text }) => text !== undefined)
+  return readReasoningBlock(block).some(({ text }) => text !== undefined)
+}
+
+/** Writes the reasoning of one model message: an AG-UI message for each block. */
+class ReasoningWriter {
+  readonly #writer: MessageWriter
+  /** How many had no id of the provider. */
+  #unnamed = 0
+  /** The provider's id of the next message. */
+  #nextId: string | undefined
+  #latestId: string | undefined
+  #block: ReasoningChunk['block']
+  #paragraph: number | undefined
+  /** The signature of the message being written, as far as it came. */
+  #signature = ''
+  /** The messages written. */
+  readonly ids: string[] = []
+
+  constructor(writer: MessageWriter) {
+    this.#writer = writer
+  }
+
+  write(chunk: ReasoningChunk, messageId: string): void {
+    const { id, text, signature, block, paragraph, isRedacted = false } = chunk
+    if (isRedacted || (block !== undefined && this.#block !== undefined && block !== this.#block)) {
+      this.end()
+      this.#latestId = undefined
+    }
+    this.#block = block ?? this.#block
+    if (id !== undefined && !(this.#isOpen && id === this.#latestId)) {
+      this.end()
+      this.#nextId = id
+    }
+    if (text !== undefined && text !== '') this.#writeText(text, paragraph, messageId)
+    if (signature !== undefined) this.#writeSignature(signature, messageId)
+    if (isRedacted) this.#latestId = undefined
+  }
+
+  /** Ends the message being written, if any. */
+  end(): void {
+    if (this.#isOpen) this.#writer.end()
+  }
+
+  get #isOpen(): boolean {
+    return this.#writer.kind === 'reasoning'
+  }
+
+  #writeText(text: string, paragraph: number | undefined, messageId: string): void {
+    const isNext = this.#isOpen && this.#paragraph !== undefined && paragraph !== this.#paragraph
+    this.#paragraph = paragraph
+    if (!this.#isOpen) {
+      this.#signature = ''
+      this.#writer.begin('reasoning', this.#newId(messageId))
+    }
+    this.#writer.write(isNext && paragraph !== undefined ? `\n\n${text}` : text)
+  }
+
+  #writeSignature(signature: string, messageId: string): void {
+    if (this.#isOpen) {
+      this.#signature += signature
+      this.#writer.sendEncryptedValue(this.#signature)
+      return
+    }
+    const latestId = this.#nextId === undefined ? this.#latestId : undefined
+    this.#writer.sendEncryptedValue(signature, latestId ?? this.#newId(messageId))
+  }
+
+  #newId(messageId: string): string {
+    const id = this.#nextId ?? reasoningId(messageId, this.#unnamed++)
+    this.#nextId = undefined
+    this.#latestId = id
+    if (!this.ids.includes(id)) this.ids.push(id)
+    return id
+  }
 }

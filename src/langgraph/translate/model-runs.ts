@@ -117,7 +117,7 @@ export class ModelRuns {
   }
 
   #remove(runId: string, run: ModelRun, whole?: BaseMessage): void {
-    const usage = toTokenUsage(run, whole)
+    const usage = modelRunUsage(run, whole)
     if (usage) this.#options.addUsage(usage)
     this.#runs.delete(runId)
     this.#options.spans.leave(runId)
@@ -125,7 +125,7 @@ export class ModelRuns {
 }
 
 /** The usage of a model call. The whole message knows best. Undefined if nothing is known. */
-function toTokenUsage(run: ModelRun, whole: BaseMessage | undefined): TokenUsage | undefined {
+function modelRunUsage(run: ModelRun, whole: BaseMessage | undefined): TokenUsage | undefined {
   const { usage_metadata: usage = run.usage } = (whole ?? {}) as { usage_metadata?: UsageMetadata }
   const provider = run.provider ?? responseField(whole, 'model_provider')
   const model = run.model ?? responseField(whole, 'model_name') ?? responseField(whole, 'model')

@@ -3,11 +3,11 @@ import { BaseMessage, type AIMessage, type ToolMessage } from '@langchain/core/m
 import type { EventSink } from '../../bridge/event-sink.js'
 import { isRecord } from '../../core/is-record.js'
 import { toolErrorMark } from '../../protocol/index.js'
-import { blockText, contentText, toMediaPart } from '../messages/content.js'
+import { blockText, contentText, blockToMediaPart } from '../messages/content.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage } from './model-message.js'
 import type { GraphToolCalls } from './tool-calls.js'
-import { toText } from './visible-state.js'
+import { toJsonText } from './visible-state.js'
 
 export interface StateMessagesOptions extends Pick<GraphTranslatorOptions, 'messages' | 'newId'> {
   readonly sink: EventSink
@@ -80,7 +80,7 @@ export class StateMessages {
     const { tool_call_id: toolCallId, content, status } = message
     if (!this.#options.calls.isOpen(toolCallId)) return
     const metadata = status === 'error' ? toolErrorMark : undefined
-    this.#options.calls.result({ toolCallId, content: toResultContent(content), metadata, subagentRunId })
+    this.#options.calls.result({ toolCallId, content: toToolResultContent(content), metadata, subagentRunId })
   }
 
   #readHistory(all: readonly BaseMessage[]): void {
@@ -118,14 +118,14 @@ export class StateMessages {
 }
 
 /** The content of a tool result: text, or parts if it has media. */
-export function toResultContent(content: unknown): string | ContentPart[] {
-  if (!Array.isArray(content)) return toText(content ?? '')
+export function toToolResultContent(content: unknown): string | ContentPart[] {
+  if (!Array.isArray(content)) return toJsonText(content ?? '')
   const blocks: readonly unknown[] = content
   if (blocks.length > 0 && blocks.every((block) => blockText(block) !== undefined)) return contentText(blocks)
-  const media = blocks.map(toMediaPart)
-  if (media.every((part) => part === undefined)) return toText(content)
+  const media = blocks.map(blockToMediaPart)
+  if (media.every((part) => part === undefined)) return toJsonText(content)
   return blocks.map(
-    (block, index) => media[index] ?? { type: 'text' as const, text: blockText(block) ?? toText(block) },
+    (block, index) => media[index] ?? { type: 'text' as const, text: blockText(block) ?? toJsonText(block) },
   )
 }
 
@@ -153,7 +153,7 @@ function collectMessages(value: unknown, collection: Collection, depth: number):
   if (BaseMessage.isInstance(value)) found.push(value)
   else if (Array.isArray(value)) for (const entry of value) collectMessages(entry, collection, depth + 1)
   else if (isCommand(value)) collectMessages(value.update, collection, depth + 1)
-  else if (isWrapped(value)) collectMessages(value.output, collection, depth + 1)
+  else if (isWrappedOutput(value)) collectMessages(value.output, collection, depth + 1)
   else
     // State may be large, so the members of an update are searched one level deep.
     for (const [name, member] of Object.entries(value)) {
@@ -168,7 +168,7 @@ export function isCommand(value: unknown): value is { update?: unknown } {
 }
 
 /** Callbacks get an output that is not an object inside of one. */
-function isWrapped(value: object): value is { output: unknown } {
+function isWrappedOutput(value: object): value is { output: unknown } {
   const keys = Object.keys(value)
   return keys.length === 1 && keys[0] === 'output'
 }

@@ -8,7 +8,7 @@ import {
   isCommand,
   isToolMessage,
   messagesIn,
-  toResultContent,
+  toToolResultContent,
   type StateMessages,
 } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
@@ -74,7 +74,7 @@ export class ToolRuns {
     }
     // A Command is not a result: it contains one, or the graph continues without.
     else if (results.length === 0 && !hasCommand(output))
-      calls.result({ toolCallId, content: toResultContent(output), subagentRunId })
+      calls.result({ toolCallId, content: toToolResultContent(output), subagentRunId })
     this.#remove(runId)
   }
 

@@ -38,7 +38,7 @@ function isHiddenKey(key: string): boolean {
 }
 
 /** JSON text of any value. Never throws. */
-export function toText(value: unknown): string {
+export function toJsonText(value: unknown): string {
   if (typeof value === 'string') return value
   return JSON.stringify(toJsonSafe(value, '', () => undefined) ?? null)
 }
