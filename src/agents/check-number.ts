@@ -1,6 +1,6 @@
 import { MillraceError } from '../core/errors.js'
 
-/** The numbers an option may have. */
+/** The allowed values of an option. */
 export interface NumberRange {
   readonly min?: number
   readonly max?: number

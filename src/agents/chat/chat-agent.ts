@@ -13,37 +13,37 @@ import { checkTools } from './setup.js'
 export interface AgentOptions {
   readonly name: string
   readonly description?: string
-  /** What the agent is told: text, taken literally, or a function of the run. */
+  /** Text, taken literally, or a function of the run. */
   readonly instructions?: string | ((ctx: RunContext) => string | Promise<string>)
   readonly model: Model
-  /** Models to turn to, in order, when the first does not answer. */
+  /** Models to call, in order, when the first does not answer. */
   readonly failover?: readonly Model[]
   readonly retry?: RetryOptions
   readonly settings?: ModelSettings
   readonly tools?: readonly (Tool | ToolSource)[]
-  /** What a tool that fails does: its error goes back to the model (default), or ends the run. */
+  /** Whether the error of a tool goes back to the model (default) or ends the run. */
   readonly onToolError?: 'feedback' | 'throw'
-  /** How often the model may be asked in one run. Default 20. */
+  /** How often the model may be called in one run. Default 20. */
   readonly maxIterations?: number
-  /** When that is not enough: an error (default), or one more answer without tools. */
+  /** What follows after that: an error (default), or one more answer without tools. */
   readonly onMaxIterations?: 'error' | 'answer'
-  /** The final answer is JSON of this shape, and the result of the run. */
+  /** The schema of the final answer, which is JSON and the result of the run. */
   readonly output?: Schema
-  /** Puts the final answer into the values of the run under this key. */
+  /** Stores the final answer in the values of the run under this key. */
   readonly outputKey?: string
   readonly middlewares?: readonly Middleware[]
-  /** Agents the model may hand the conversation over to. They may hand it back. */
+  /** Agents the model may transfer to. They may transfer back. */
   readonly subAgents?: readonly Agent[]
-  /** Whether those may also hand over to each other. Default: no. */
+  /** Whether those may also transfer to each other. Default: no. */
   readonly transferToPeers?: boolean
-  /** Whether this agent, as one of those, may not hand back to the agent above it. */
+  /** Whether this agent, as a subagent, may not transfer to the agent above it. */
   readonly disallowTransferToParent?: boolean
-  /** How often the conversation may be handed over below this agent in one run. Default 20. */
+  /** How many transfers one run may have below this agent. Default 20. */
   readonly maxTransfers?: number
-  /** Makes of the conversation what this agent reads. Default: what other agents said is told as context. */
+  /** Turns the conversation into the messages this agent reads. Default: messages of other agents become context. */
   readonly historyRewriter?: HistoryRewriter
   readonly capabilities?: AgentCapabilities
-  /** What to ask it first: prompts that show its point. Clients offer them as suggestions. */
+  /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export interface ChatConfig extends Omit<AgentOptions, 'retry'> {
 }
 
 /**
- * Makes an agent that talks: it asks a model, runs the tools the model calls, and asks again until there is an answer.
+ * Makes a chat agent: it calls a model, executes the tool calls, and calls the model again until there is an answer.
  * Throws INVALID_AGENT when the options make no sense.
  *
  * @example
@@ -105,7 +105,7 @@ export function defineAgent(options: AgentOptions): Agent {
   })
 }
 
-/** A message from a user, for those who write conversations by hand. */
+/** A user message, for conversations written by hand. */
 export function userMessage(content: string, id: string = crypto.randomUUID()): Message {
   return { id, role: 'user', content }
 }

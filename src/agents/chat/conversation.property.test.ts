@@ -58,13 +58,13 @@ function worldOf(talk: Talk, { isAsking, breaks }: WorldOptions): World {
   async function work(ctx: ToolContext): Promise<unknown> {
     const plan = plans.get(ctx.toolCallId)
     for (let turn = 0; turn < (plan?.turns ?? 0); turn++) await Promise.resolve()
-    const value = plan?.kind === 'asking' ? await ask(plan, ctx) : `did ${ctx.toolCallId}`
+    const value = plan?.kind === 'asking' ? await raiseInterrupts(plan, ctx) : `did ${ctx.toolCallId}`
     done.set(ctx.toolCallId, (done.get(ctx.toolCallId) ?? 0) + 1)
     if (plan?.kind === 'broken') throw new Error(`broken ${ctx.toolCallId}`)
     return value
   }
 
-  async function ask(plan: CallPlan & { kind: 'asking' }, ctx: ToolContext): Promise<Answer[]> {
+  async function raiseInterrupts(plan: CallPlan & { kind: 'asking' }, ctx: ToolContext): Promise<Answer[]> {
     const one = (_status: unknown, index: number): Promise<Answer> =>
       isAsking
         ? ctx.interrupt({ message: `${ctx.toolCallId}?${index}` })

@@ -45,7 +45,7 @@ export function createConversation(history: readonly Message[], saved?: SavedCon
         saved.added,
       )
     : history
-  const isCaller = (message: Message): boolean => makesCall(message, saved?.openCalls)
+  const isCaller = (message: Message): boolean => hasAnyCall(message, saved?.openCalls)
   const first = saved ? all.findIndex(isCaller) : -1
   if (first === -1) add(repairMessages(all))
   else {
@@ -74,6 +74,6 @@ function withAdded(history: readonly Message[], added: readonly Message[]): read
   return [...history, ...added.filter(({ id }) => !ids.has(id))]
 }
 
-function makesCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {
+function hasAnyCall(message: Message, calls: ReadonlySet<string> | undefined): boolean {
   return message.role === 'assistant' && message.toolCalls?.some(({ id }) => calls?.has(id)) === true
 }

@@ -26,7 +26,7 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
     let end: WorkEnd<Control | undefined>
     try {
       if (batch) end = { value: yield* executeToolCalls(loop, batch, phase.ctx) }
-      else if (answer !== undefined) end = { value: await endWithAnswer(loop, answer) }
+      else if (answer !== undefined) end = { value: await finishWithAnswer(loop, answer) }
       else end = { value: await takeAnswer(loop, yield* callModel(...modelCall(loop, phase.ctx))) }
     } catch (error) {
       end = { error }
@@ -72,7 +72,7 @@ async function takeAnswer(loop: LoopState, answer: Answer): Promise<Control | un
   addMessages(loop, answer.messages)
   if (calls.length === 0) {
     loop.answer = answer.text
-    return endWithAnswer(loop, answer.text)
+    return finishWithAnswer(loop, answer.text)
   }
   loop.iteration++
   loop.batch = { calls, clientCalls: clientCallsIn(calls, loop), results: {}, shown: [] }
@@ -104,7 +104,7 @@ async function* executeToolCalls(
       loop.uncounted = loop.iteration
       return { type: 'done', pendingToolCallIds: outcome.pendingToolCallIds }
     case 'ended':
-      return endWith(loop, outcome.control)
+      return finishWith(loop, outcome.control)
     case 'answered':
       for (const middleware of config.middlewares) await middleware.afterTools?.(ctx)
       loop.batch = undefined
@@ -130,14 +130,14 @@ function addMessages({ conversation, added }: LoopState, messages: readonly Mess
   added.push(...messages)
 }
 
-async function endWithAnswer(loop: LoopState, text: string): Promise<Control> {
-  if (!loop.output) return endWith(loop, { type: 'done' }, text)
-  return endWith(loop, { type: 'done', result: await loop.output.parse(text) }, text)
+async function finishWithAnswer(loop: LoopState, text: string): Promise<Control> {
+  if (!loop.output) return finishWith(loop, { type: 'done' }, text)
+  return finishWith(loop, { type: 'done', result: await loop.output.parse(text) }, text)
 }
 
 type FinalControl = Extract<Control, { type: 'done' | 'exit' | 'break' | 'transfer' }>
 
-async function endWith({ config, ctx }: LoopState, control: FinalControl, text = ''): Promise<Control> {
+async function finishWith({ config, ctx }: LoopState, control: FinalControl, text = ''): Promise<Control> {
   const result = 'result' in control ? control.result : undefined
   if (config.outputKey !== undefined && control.type !== 'transfer')
     ctx.values.set(config.outputKey, result ?? text)

@@ -14,7 +14,7 @@ export interface Output {
 
 export function createOutput(schema: Schema): Output {
   const check = async (text: string): Promise<{ value: unknown } | { problem: string }> => {
-    const json = parseJson(text)
+    const json = parseFencedJson(text)
     if (!json) return { problem: 'The answer is not JSON.' }
     const checked = await checkAgainst(schema, json.value)
     if (checked.ok) return { value: checked.value }
@@ -61,7 +61,7 @@ function retryWith({ request }: ModelAttempt, text: string, problem: string): Ve
 }
 
 /** The JSON in an answer, with or without a fence around it. */
-function parseJson(text: string): { readonly value: unknown } | undefined {
+function parseFencedJson(text: string): { readonly value: unknown } | undefined {
   const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1]
   try {
     return { value: JSON.parse(fenced ?? text) as unknown }

@@ -117,7 +117,7 @@ async function callWithMiddlewares(
       readResult(await chosen.call(args, ctx), active)
     return timeoutMs === Infinity
       ? work(active.ctx)
-      : withTimeout(work, { ctx: active.ctx, name: chosen.name, timeoutMs, clock: services.clock })
+      : callWithTimeout(work, { ctx: active.ctx, name: chosen.name, timeoutMs, clock: services.clock })
   }
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.tool) continue
@@ -148,7 +148,7 @@ interface TimeoutOptions {
  * Runs a tool with a time limit. At the limit its signal aborts and the call rejects with TOOL_ERROR at once, also when
  * the tool never settles. When the run is stopped instead, the tool has the time to clean up that the run allows.
  */
-async function withTimeout(
+async function callWithTimeout(
   work: (ctx: ToolContext) => Promise<unknown>,
   { ctx, name, timeoutMs, clock }: TimeoutOptions,
 ): Promise<unknown> {

@@ -40,7 +40,7 @@ export class CallRecord {
   readonly #stream: RunStream
 
   constructor({ name, subagentRunId, before }: CallRecordOptions) {
-    this.#stream = createRunStream({ threadId: '', runId: subagentRunId, messages: before, emit: ignore })
+    this.#stream = createRunStream({ threadId: '', runId: subagentRunId, messages: before, emit: discard })
     this.#stream.write({ type: 'SUBAGENT_STARTED', subagentRunId, name })
   }
 
@@ -79,6 +79,6 @@ function isMessageEvent(event: AgentEvent): event is MessageEvent {
   return /^(TEXT|REASONING|TOOL_CALL|SUBAGENT)_/.test(event.type)
 }
 
-function ignore(): void {
+function discard(): void {
   // Only the fold of this stream is read.
 }

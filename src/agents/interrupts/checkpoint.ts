@@ -57,7 +57,7 @@ export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Ch
     const migrate = typeof version === 'number' ? migrations[version] : undefined
     if (!migrate) {
       const found = typeof version === 'number' ? `of version ${version}` : 'not a checkpoint'
-      throw invalid(`The saved run is ${found}; this is version ${currentVersion}.`)
+      throw invalidCheckpoint(`The saved run is ${found}; this is version ${currentVersion}.`)
     }
     current = migrate(current as Record<string, unknown>)
   }
@@ -65,7 +65,9 @@ export function parseCheckpoint(value: unknown, migrations: Migrations = {}): Ch
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
   if (parsed.success) return copyOf(parsed.data as Checkpoint)
   const [issue] = parsed.error.issues
-  throw invalid(`The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`)
+  throw invalidCheckpoint(
+    `The saved run is damaged at ${issue?.path.join('.') ?? 'its root'}: ${issue?.message ?? ''}`,
+  )
 }
 
 /** A copy that shares nothing with the run. Throws ENCODING_ERROR, with the path, for a value that is not JSON. */
@@ -130,7 +132,7 @@ export function agentTree(agent: Agent): unknown {
 export function assertSameAgents(checkpoint: Checkpoint, agent: Agent): void {
   const difference = firstLoss(checkpoint.agents, agentTree(agent), 'agent')
   if (difference !== undefined)
-    throw invalid(`The agents have changed since the run was saved: ${difference}.`)
+    throw invalidCheckpoint(`The agents have changed since the run was saved: ${difference}.`)
 }
 
 function firstLoss(saved: unknown, now: unknown, path: string): string | undefined {
@@ -152,6 +154,6 @@ function showValue(value: unknown): string {
   return value === undefined ? 'absent' : JSON.stringify(value)
 }
 
-function invalid(message: string): MillraceError {
+function invalidCheckpoint(message: string): MillraceError {
   return new MillraceError('INVALID_CHECKPOINT', message)
 }

@@ -68,7 +68,7 @@ describe('a tool that asks', () => {
   })
 
   test('may say all that an interrupt has', async () => {
-    const ask = toolOf('book', (ctx) =>
+    const bookTool = toolOf('book', (ctx) =>
       ctx.interrupt({
         reason: 'confirmation',
         message: 'Sure?',
@@ -77,7 +77,7 @@ describe('a tool that asks', () => {
         metadata: { price: 7 },
       }),
     )
-    const agent = defineAgent({ name: 'a', model: scriptedModel([[call('c1')]]), tools: [ask] })
+    const agent = defineAgent({ name: 'a', model: scriptedModel([[call('c1')]]), tools: [bookTool] })
     const [interrupt] = interruptsOf(await play(agent, 'Go.'))
     expect(interrupt).toMatchObject({
       reason: 'confirmation',
@@ -98,14 +98,14 @@ describe('a tool that asks', () => {
   })
 
   test('asks several questions one after the other, and no answer is lost', async () => {
-    const ask = toolOf('book', async ({ interrupt }) => {
+    const bookTool = toolOf('book', async ({ interrupt }) => {
       const answers: unknown[] = []
       for (const message of ['Which day?', 'How many?', 'Breakfast?'])
         answers.push(await interrupt({ message }))
       return answers
     })
     const model = scriptedModel([[call('c1')], 'Booked.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool] }))
     const ids = new Set<string>()
     let played = await client.say('Book.')
     for (const [message, payload] of [
@@ -124,11 +124,11 @@ describe('a tool that asks', () => {
   })
 
   test('may ask several questions at once, which may be answered in any order', async () => {
-    const ask = toolOf('book', ({ interrupt }) =>
+    const bookTool = toolOf('book', ({ interrupt }) =>
       Promise.all(['Which day?', 'How many?'].map(async (message) => await interrupt({ message }))),
     )
     const model = scriptedModel([[call('c1')], 'Booked.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool] }))
     const first = await client.say('Book.')
     expect(interruptsOf(first).map(({ message }) => message)).toEqual(['Which day?', 'How many?'])
     const second = await client.answer({ [idOf(first, 'How many?')]: 2 })
@@ -141,7 +141,7 @@ describe('a tool that asks', () => {
 
   test('gets back what it kept, and keeps it from the client', async () => {
     const seen: unknown[] = []
-    const ask = toolOf('book', async ({ interrupt, resumed }) => {
+    const bookTool = toolOf('book', async ({ interrupt, resumed }) => {
       const count = (resumed?.state as { count: number } | undefined)?.count ?? 0
       seen.push(resumed)
       await interrupt({ message: 'One?', state: { count: count + 1 } })
@@ -149,7 +149,7 @@ describe('a tool that asks', () => {
       return 'ok'
     })
     const model = scriptedModel([[call('c1')], 'Booked.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool] }))
     const first = await client.say('Book.')
     expect(JSON.stringify(first.events)).not.toContain('count')
     const second = await client.answer({ [idOf(first)]: null })
@@ -159,12 +159,12 @@ describe('a tool that asks', () => {
 
   test('starts afresh when it is called again', async () => {
     const seen: unknown[] = []
-    const ask = toolOf('book', async ({ interrupt, resumed }) => {
+    const bookTool = toolOf('book', async ({ interrupt, resumed }) => {
       seen.push(resumed?.state)
       return (await interrupt({ state: 'kept' })).status
     })
     const model = scriptedModel([[call('c1')], [call('c2')], 'Booked.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool] }))
     const first = await client.say('Book.')
     const second = await client.answer({ [idOf(first)]: 1 })
     expect(interruptsOf(second)).toMatchObject([{ toolCallId: 'c2' }])
@@ -193,7 +193,7 @@ describe('a tool that asks', () => {
 })
 
 describe('an answer', () => {
-  const ask = (log: string[]) =>
+  const bookTool = (log: string[]) =>
     toolOf('book', async ({ interrupt }) => {
       log.push('ran')
       const answer = await interrupt({
@@ -204,7 +204,7 @@ describe('an answer', () => {
 
   test('is given to the tool as the schema makes it', async () => {
     const model = scriptedModel([[call('c1')], 'Done.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask([])] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool([])] }))
     const second = await client.answer({ [idOf(await client.say('Go.'))]: {} })
     expect(resultsIn(second.events)).toEqual(['c1: 1'])
   })
@@ -212,7 +212,7 @@ describe('an answer', () => {
   test('that does not fit its schema is refused, and nothing runs', async () => {
     const log: string[] = []
     const model = scriptedModel([[call('c1')], 'Done.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask(log)] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool(log)] }))
     const id = idOf(await client.say('Go.'))
     const refused = await client.answer({ [id]: 'three' })
     expect(refused.outcome).toMatchObject({
@@ -254,7 +254,7 @@ describe('an answer', () => {
   test('to an unknown question is refused with those that are open, and nothing runs', async () => {
     const log: string[] = []
     const model = scriptedModel([[call('c1')], 'Done.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask(log)] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool(log)] }))
     const id = idOf(await client.say('Go.'))
     const refused = await client.answer({ [id]: { nights: 1 }, nonsense: 1 })
     expect(refused.outcome).toMatchObject({
@@ -367,7 +367,7 @@ describe('several questions', () => {
 })
 
 describe('beside a question', () => {
-  const ask = booking().book
+  const bookTool = booking().book
 
   test('a tool that fails has its error told, and is not run again', async () => {
     let count = 0
@@ -376,7 +376,7 @@ describe('beside a question', () => {
       throw new Error('broken')
     })
     const model = scriptedModel([[call('c1', 'broken'), call('c2')], 'Done.'])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask, broken] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool, broken] }))
     const first = await client.say('Go.')
     expect(resultsIn(first.events)).toEqual(['c1: Error: broken'])
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -389,7 +389,7 @@ describe('beside a question', () => {
       throw new Error('broken')
     })
     const model = scriptedModel([[call('c1', 'broken'), call('c2')]])
-    const agent = defineAgent({ name: 'a', model, tools: [ask, broken], onToolError: 'throw' })
+    const agent = defineAgent({ name: 'a', model, tools: [bookTool, broken], onToolError: 'throw' })
     expect((await play(agent, 'Go.')).outcome).toMatchObject({
       type: 'failed',
       error: { code: 'TOOL_ERROR' },
@@ -405,7 +405,7 @@ describe('beside a question', () => {
       execute: () => ({ n: ++count }),
     })
     const model = scriptedModel([[call('c1', 'direct'), call('c2')]])
-    const client = createClient(defineAgent({ name: 'a', model, tools: [ask, direct] }))
+    const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool, direct] }))
     const first = await client.say('Go.')
     expect(resultsIn(first.events)).toEqual([])
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -418,7 +418,7 @@ describe('beside a question', () => {
     const paint = { name: 'paint', description: 'Paints.' }
     const start = async () => {
       const model = scriptedModel([[call('c1', 'paint'), call('c2')], 'Done.'])
-      const client = createClient(defineAgent({ name: 'a', model, tools: [ask] }), [paint])
+      const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool] }), [paint])
       const first = await client.say('Go.')
       expect(interruptsOf(first)).toMatchObject([{ toolCallId: 'c2' }])
       return { model, client, id: idOf(first) }
@@ -466,7 +466,7 @@ describe('beside a question', () => {
 
   test('an attempt that was taken back does not come back', async () => {
     const model = scriptedModel([['Half an', { error: { status: 503 } }], ['Again.', call('c1')], 'Done.'])
-    const agent = defineAgent({ name: 'a', model, tools: [ask], retry: { initialDelayMs: 0 } })
+    const agent = defineAgent({ name: 'a', model, tools: [bookTool], retry: { initialDelayMs: 0 } })
     const client = createClient(agent)
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first)]: 1 })

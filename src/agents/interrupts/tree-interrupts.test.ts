@@ -148,13 +148,13 @@ describe('questions all over a tree', () => {
 
 describe('a question in a loop of lanes', () => {
   test('is a new one in the next round, in each lane', async () => {
-    const asker = (name: string): Agent =>
+    const booking = (name: string): Agent =>
       agentOf(name, async function* (ctx) {
         const answer = await ctx.interrupt({ message: `${name}?` })
         yield* words(`${name} ${answer.status === 'resolved' ? String(answer.payload) : 'dropped'}.`, ctx)
         return { type: 'done' }
       })
-    const both = parallel({ name: 'both', agents: [asker('a'), asker('b')] })
+    const both = parallel({ name: 'both', agents: [booking('a'), booking('b')] })
     const client = createClient(loop({ name: 'round', agents: [both], maxIterations: 2 }))
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first, 'a?')]: 1 })
@@ -219,17 +219,17 @@ describe('two calls of one agent in a lane that ask', () => {
 
 describe('a tree that has changed since it was saved', () => {
   const flow = (...agents: Agent[]) => sequential({ name: 'flow', agents })
-  const asker = () => booker('asker').agent
+  const booking = () => booker('booking').agent
 
   test.each<[string, Agent]>([
     ['an agent less', flow(saying('one', 'One.'))],
-    ['another order', flow(asker(), saying('one', 'One.'))],
-    ['another agent in the place', flow(saying('two', 'Two.'), asker())],
-    ['a tool less', flow(saying('one', 'One.'), chat('asker', []).agent)],
-    ['lanes for steps', parallel({ name: 'flow', agents: [saying('one', 'One.'), asker()] })],
-    ['another name', sequential({ name: 'other', agents: [saying('one', 'One.'), asker()] })],
+    ['another order', flow(booking(), saying('one', 'One.'))],
+    ['another agent in the place', flow(saying('two', 'Two.'), booking())],
+    ['a tool less', flow(saying('one', 'One.'), chat('booking', []).agent)],
+    ['lanes for steps', parallel({ name: 'flow', agents: [saying('one', 'One.'), booking()] })],
+    ['another name', sequential({ name: 'other', agents: [saying('one', 'One.'), booking()] })],
   ])('by %s cannot be resumed, and keeps its questions', async (_what, changed) => {
-    const client = createClient(flow(saying('one', 'One.'), asker()))
+    const client = createClient(flow(saying('one', 'One.'), booking()))
     const first = await client.say('Go.')
     const fields = { threadId: client.threadId, resume: toResume({ [idOf(first)]: 1 }) }
     const { outcome, events } = await play(changed, fields, { checkpoint: client.checkpoint })
@@ -240,11 +240,11 @@ describe('a tree that has changed since it was saved', () => {
   })
 
   test('by one more at the end goes on, and runs that too', async () => {
-    const client = createClient(flow(saying('one', 'One.'), asker()))
+    const client = createClient(flow(saying('one', 'One.'), booking()))
     const first = await client.say('Go.')
     const longer = flow(
       saying('one', 'One.'),
-      chat('asker', ['Booked.'], { tools: [book] }).agent,
+      chat('booking', ['Booked.'], { tools: [book] }).agent,
       saying('more', 'More.'),
     )
     const fields = { threadId: client.threadId, resume: toResume({ [idOf(first)]: 1 }) }
@@ -256,7 +256,7 @@ describe('a tree that has changed since it was saved', () => {
     const bossWith = (inner: Agent) =>
       chat('boss', [[request('b', 'inner')], 'Done.'], { tools: [agentTool(inner)] }).agent
     const inner = (name: string) =>
-      sequential({ name: 'inner', description: 'd', agents: [saying(name, 'Hm.'), asker()] })
+      sequential({ name: 'inner', description: 'd', agents: [saying(name, 'Hm.'), booking()] })
     const client = createClient(bossWith(inner('one')))
     const first = await client.say('Go.')
     const fields = { threadId: client.threadId, resume: toResume({ [idOf(first)]: 1 }) }
@@ -266,8 +266,8 @@ describe('a tree that has changed since it was saved', () => {
 
   test('in a team cannot be resumed when the one whose turn it is has gone', async () => {
     const team = (...members: Agent[]) =>
-      chat('desk', [[transfer('t', 'asker')]], { subAgents: members }).agent
-    const client = createClient(team(asker(), saying('other', 'Other.')))
+      chat('desk', [[transfer('t', 'booking')]], { subAgents: members }).agent
+    const client = createClient(team(booking(), saying('other', 'Other.')))
     const first = await client.say('Go.')
     const fields = { threadId: client.threadId, resume: toResume({ [idOf(first)]: 1 }) }
     const { outcome } = await play(team(saying('other', 'Other.')), fields, { checkpoint: client.checkpoint })

@@ -4,7 +4,7 @@ import { isRetryableStatus } from '../../models/index.js'
 import { createRunStream, rejectedMark, type AgentEvent, type RunStream } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import { delayBefore, fieldOf, isRetryable, toRetryPolicy, type RetryPolicy } from './retry-policy.js'
+import { delayBefore, fieldOf, isRetryableError, toRetryPolicy, type RetryPolicy } from './retry-policy.js'
 
 /** How often an agent is run again when it fails, and after which delays. */
 export interface WithRetryOptions {
@@ -67,7 +67,7 @@ export function withRetry(agent: Agent, options: WithRetryOptions = {}): Agent {
     isTemporary: options.isRetryable,
     random: options.random ?? Math.random,
   }
-  return { ...membersOf(agent), run: (ctx) => runWithRetry(retrying, ctx) }
+  return { ...agentMembers(agent), run: (ctx) => runWithRetry(retrying, ctx) }
 }
 
 // Listed one by one, since an agent may be an instance of a class. The compiler checks that none is missing.
@@ -76,7 +76,7 @@ const members: Readonly<Record<Exclude<keyof Agent, 'run'>, true>> = {
   ...{ hasNativeEvents: true, resumesAfterFailure: true },
 }
 
-function membersOf(agent: Agent): Omit<Agent, 'run'> {
+function agentMembers(agent: Agent): Omit<Agent, 'run'> {
   const entries = Object.keys(members).flatMap((key) => {
     const value: unknown = Reflect.get(agent, key)
     return value === undefined ? [] : [[key, value] as const]
@@ -223,7 +223,7 @@ function isTemporaryByDefault(error: unknown): boolean {
   }
   const { code, details, cause } = error
   const isSilent = details.retryable === undefined && details.status === undefined && cause === undefined
-  if (code === 'MODEL_ERROR') return isSilent || isRetryable(error)
+  if (code === 'MODEL_ERROR') return isSilent || isRetryableError(error)
   return code === 'AGENT_ERROR' && (cause === undefined || isTemporaryByDefault(cause))
 }
 

@@ -24,7 +24,7 @@ function agentOf(name: string, body: Body): Agent {
   return { name, description: `The ${name}.`, run: body }
 }
 
-function* says(id: string, delta: string): Generator<AgentEvent> {
+function* textMessage(id: string, delta: string): Generator<AgentEvent> {
   yield { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' }
   yield { type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta }
   yield { type: 'TEXT_MESSAGE_END', messageId: id }
@@ -35,14 +35,14 @@ const asking = (name: string, log: string[] = []): Agent =>
   agentOf(name, async function* (ctx) {
     log.push(name)
     const answer = await ctx.interrupt({ message: `${name}?`, state: { by: name } })
-    yield* says(ctx.services.newId('message'), `${name} heard ${JSON.stringify(answer)}`)
+    yield* textMessage(ctx.services.newId('message'), `${name} heard ${JSON.stringify(answer)}`)
     return { type: 'done', result: name }
   })
 
 const talking = (name: string): Agent =>
   agentOf(name, async function* (ctx) {
     await Promise.resolve()
-    yield* says(ctx.services.newId('message'), `${name} talks`)
+    yield* textMessage(ctx.services.newId('message'), `${name} talks`)
     return { type: 'done', result: name }
   })
 
@@ -52,7 +52,7 @@ describe('an agent written by hand', () => {
     const agent = agentOf('hand', async function* (ctx) {
       seen.push(ctx.resumed)
       const answer = await ctx.interrupt({ message: 'Go on?', state: { step: 1 } })
-      yield* says(ctx.services.newId('message'), JSON.stringify(answer))
+      yield* textMessage(ctx.services.newId('message'), JSON.stringify(answer))
       return { type: 'done', result: answer }
     })
     const client = createClient(agent)
@@ -74,7 +74,7 @@ describe('an agent written by hand', () => {
       expect(ctx.resume.takeFrame()).toBeUndefined()
       if (frame === undefined) {
         log.push('step 1')
-        yield* says(ctx.services.newId('message'), 'First half.')
+        yield* textMessage(ctx.services.newId('message'), 'First half.')
       }
       log.push('step 2')
       const inner = yield* ctx.delegate(asking('inner'), { segment: 'inner', messages: [] })
@@ -99,7 +99,7 @@ describe('an agent written by hand', () => {
   ])('asks all the same when it catches the interrupt and %s', async (_how, react) => {
     const agent = agentOf('hand', async function* (ctx) {
       await ctx.interrupt({ message: 'Sure?' }).catch(react)
-      yield* says(ctx.services.newId('message'), 'Done.')
+      yield* textMessage(ctx.services.newId('message'), 'Done.')
       return { type: 'done' }
     })
     const client = createClient(agent)
@@ -193,7 +193,7 @@ describe('an agent that runs others', () => {
   test('shows each in a span of its own, also one in another', async () => {
     const middle = agentOf('middle', async function* (ctx) {
       yield* ctx.delegate(talking('leaf'), { segment: '1', messages: [] })
-      yield* says(ctx.services.newId('message'), 'middle talks')
+      yield* textMessage(ctx.services.newId('message'), 'middle talks')
       return { type: 'done' }
     })
     const root = agentOf('root', async function* (ctx) {

@@ -62,10 +62,10 @@ async function runAgents(
     if (run.signal.aborted) throw error
     end = { error }
   }
-  return endWith(run, scope, controlOf(interrupts, end))
+  return endRun(run, scope, controlOf(interrupts, end))
 }
 
-function endWith(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {
+function endRun(run: ActiveRun, scope: RunScope, control: Control): Outcome | Promise<Outcome> {
   switch (control.type) {
     case 'interrupted':
       return suspend(run, scope, control)
@@ -89,7 +89,7 @@ type Write = (event: AgentEvent) => Promise<void> | undefined
 function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const { agent, options, signal, stream, output } = run
   const write: Write = (event) => {
-    if (isStateChange(event)) writeState(run, event)
+    if (isStateChange(event)) writeStateChange(run, event)
     else stream.write(event)
     return output.backPressure
   }
@@ -110,7 +110,7 @@ async function writeAll(events: AsyncIterable<AgentEvent>, write: Write): Promis
   for await (const event of events) await write(event)
 }
 
-function writeState(
+function writeStateChange(
   { stream, state }: ActiveRun,
   { subagentRunId }: { readonly subagentRunId?: string },
 ): void {

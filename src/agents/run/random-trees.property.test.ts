@@ -41,10 +41,10 @@ async function converse(plan: TreePlan, client: Client): Promise<Played> {
     const { outcome } = last
     const results = resultsOf(pendingIn(client.messages))
     if (outcome.type === 'interrupted') {
-      checkQuestions(outcome.interrupts, client)
+      checkInterrupts(outcome.interrupts, client)
       last = await send(plan, client, nextOf(outcome.interrupts, results, client))
     } else if (outcome.type === 'completed' && results.length > 0) {
-      checkQuestions([], client)
+      checkInterrupts([], client)
       expect(outcome.pendingToolCalls.map(({ id }) => id).sort()).toEqual(
         results.map(({ toolCallId }) => toolCallId).sort(),
       )
@@ -54,7 +54,7 @@ async function converse(plan: TreePlan, client: Client): Promise<Played> {
 }
 
 /** Open is what was asked and has not been answered: all of it, and nothing else. */
-function checkQuestions(interrupts: readonly Interrupt[], { log, answered }: Client): void {
+function checkInterrupts(interrupts: readonly Interrupt[], { log, answered }: Client): void {
   const open = interrupts.map(({ message = '' }) => message)
   expect(open.sort()).toEqual([...log.asked.keys()].filter((message) => !answered.has(message)).sort())
   expect(interrupts.filter(({ id }) => answered.has(id))).toEqual([])
@@ -133,7 +133,7 @@ test(
         const client: Client = { log, choose, answered: new Set(), messages: [], checkpoint: undefined }
         const { outcome } = await converse(plan, client)
         expect(outcome).toMatchObject({ type: 'completed', pendingToolCalls: [] })
-        checkQuestions([], client)
+        checkInterrupts([], client)
         const work = workOf(plan)
         expect(sorted(log.done)).toEqual(sorted(work.done))
         expect([...log.finished].filter(([, times]) => times !== 1)).toEqual([])

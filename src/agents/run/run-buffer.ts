@@ -5,18 +5,18 @@ import type { AgUiEvent } from '../../protocol/index.js'
 
 export interface RunBufferOptions {
   readonly capacity: number
-  /** The reader has stopped before the end. */
+  /** Called when the reader stops before the end. */
   readonly onAbandoned: () => void
 }
 
-/** Holds the events of a run for its one reader, and holds the run back when the reader is slow. */
+/** Buffers the events of a run for its one reader, with back-pressure when the reader is slow. */
 export interface RunBuffer {
-  /** Gives a promise when the run has to wait before it goes on. */
+  /** Returns a promise when the run has to wait before it continues. */
   push(event: AgUiEvent): Promise<void> | undefined
   close(): void
-  /** Somebody waits for the result: without a reader, events beyond the buffer are dropped from now on. */
+  /** Notes that a caller awaits the result: without a reader, events beyond the buffer are dropped from now on. */
   wantResult(): void
-  /** The events. Its `return()` does not wait for one that is still to come. Throws RUN_CLOSED the second time. */
+  /** The events. `return()` does not wait for the next one. Throws RUN_CLOSED the second time. */
   read(): AsyncGenerator<AgUiEvent, undefined>
 }
 
@@ -28,7 +28,7 @@ export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): Ru
   let isDone = false
   let hasDropped = false
   let wake: () => void = () => undefined
-  const someoneCame = new Promise<void>((resolve) => (wake = resolve))
+  const readOrAwaited = new Promise<void>((resolve) => (wake = resolve))
 
   async function* events(): AsyncGenerator<AgUiEvent, undefined> {
     for (;;) {
@@ -43,8 +43,8 @@ export function createRunBuffer({ capacity, onAbandoned }: RunBufferOptions): Ru
   }
 
   async function pushLater(event: AgUiEvent): Promise<void> {
-    if (!isRead) await someoneCame
-    // Read again: somebody may have come to read, or only for the result.
+    if (!isRead) await readOrAwaited
+    // A reader may have come, or only a caller that awaits the result.
     hasDropped = !isRead
     if (!hasDropped) await queue.push(event)
   }

@@ -2,14 +2,14 @@ import type { Context, Message, ResumeEntry, Tool as ToolInfo } from '@ag-ui/cor
 import { MillraceError } from '../../core/errors.js'
 import type { IdSource } from '../../core/ids.js'
 
-/** What an agent is run with: a text, messages, or all that an AG-UI RunAgentInput has. */
+/** A text, messages, or the fields of an AG-UI RunAgentInput. */
 export type RunRequest = string | readonly Message[] | RunFields
 
 export interface RunFields {
   readonly threadId?: string
   readonly runId?: string
   readonly parentRunId?: string | undefined
-  /** The whole conversation. When a run is resumed it may be left out: the checkpoint has it. */
+  /** The whole conversation. Optional when a run is resumed: the checkpoint has it. */
   readonly messages?: readonly Message[]
   readonly state?: unknown
   readonly tools?: readonly ToolInfo[]
@@ -27,7 +27,7 @@ export interface NormalInput extends Omit<RunFields, 'messages'> {
   readonly resume: readonly ResumeEntry[]
 }
 
-/** Fills in what a request leaves out. `checkpoint` is what the run goes on from, if anything. */
+/** Fills in what a request leaves out. `checkpoint` is the one that the run resumes, if any. */
 export function normalInput(request: RunRequest, newId: IdSource, checkpoint?: unknown): NormalInput {
   const fields = toFields(request, newId)
   const { messages, parentRunId, state, forwardedProps } = fields

@@ -12,7 +12,7 @@ import { executeRun } from './execute.js'
 import { createRunBuffer } from './run-buffer.js'
 import { normalInput, type RunRequest } from './run-request.js'
 
-/** Keeps checkpoints, one per thread. `save` must have it on disk, or wherever it is safe, when it resolves. */
+/** Stores checkpoints, one per thread. `save` resolves when the checkpoint is durable. */
 export interface CheckpointStore {
   load(threadId: string): Promise<unknown>
   save(threadId: string, checkpoint: Checkpoint): Promise<void>
@@ -21,27 +21,27 @@ export interface CheckpointStore {
 export interface RunOptions {
   /** Stops the run at once when it aborts: cancelled, or failed when the reason is a `MillraceError`. */
   readonly signal?: AbortSignal
-  /** Where to go on from, as JSON: what an interrupted run gave. `resume` in the request has the answers. */
+  /** The checkpoint to resume from, as JSON. `resume` in the request has the answers. */
   readonly checkpoint?: unknown
-  /** Loads and saves the checkpoint of the thread by itself. */
+  /** Loads and saves the checkpoint of the thread. */
   readonly checkpoints?: CheckpointStore
-  /** For whom it is. Default: app `default`, user `local`. */
+  /** The app and user of the run. Default: app `default`, user `local`. */
   readonly identity?: Identity
-  /** Has a hand in every event of the agents, before it becomes part of the stream. */
+  /** Edits every event of the agents before it becomes part of the stream. */
   readonly edit?: EventEdit | undefined
-  /** Has a hand in the events of foreign runtimes. */
+  /** Hooks on the native events of foreign runtimes. */
   readonly native?: NativeHooks | undefined
-  /** Values the agents and tools of this run share from the start. */
+  /** Initial values that the agents and tools of this run share. */
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
   readonly bufferSize?: number
-  /** How long a tool may take that says nothing of its own, in milliseconds. Default: for ever. */
+  /** How long a tool call may take unless the tool sets its own limit, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
-  /** Told what was repaired, ignored or came too late to matter. Must not throw. */
+  /** Called with problems that are no failure: repaired, ignored, too late to matter. Must not throw. */
   readonly onProblem?: (problem: string) => void
-  /** The trace this run belongs to. Default: the one that is active where the run is started. */
+  /** The parent of the run's trace spans. Default: the active one. */
   readonly trace?: TraceContext
   readonly newId?: IdSource
   readonly clock?: Clock
@@ -58,7 +58,7 @@ export interface RunSink {
   readonly end: (event: AgUiEvent, outcome: Outcome) => Promise<void> | undefined
 }
 
-/** What stands in the place of an event: one, or any number one after the other. What it throws fails the run. */
+/** Returns the event, or any number of events, to use instead. An error it throws fails the run. */
 export type EventEdit = (event: AgentEvent) => AgentEvent | AsyncIterable<AgentEvent>
 
 export interface StartOptions extends Omit<RunOptions, 'bufferSize' | 'signal'> {
@@ -68,7 +68,7 @@ export interface StartOptions extends Omit<RunOptions, 'bufferSize' | 'signal'> 
 }
 
 interface Ended {
-  /** The conversation with all that this run added. */
+  /** The conversation with all messages of this run. */
   readonly messages: readonly Message[]
   readonly state: unknown
   readonly usage: readonly TokenUsage[]
@@ -79,13 +79,13 @@ export type Outcome = Ended &
   (
     | {
         readonly type: 'completed'
-        /** The last text of the agent itself; of a subagent when only subagents have spoken. */
+        /** The last text of the agent itself; of a subagent when the agent wrote none. */
         readonly text: string
-        /** What the agent or its last tool returned, structured output for example. */
+        /** The result of the agent or its last tool, structured output for example. */
         readonly result?: unknown
-        /** Calls to the client's tools; run again with their results in `messages`. */
+        /** Calls of client tools. Run again with their results in `messages`. */
         readonly pendingToolCalls: readonly ToolCall[]
-        /** Where the agents wait for those results. */
+        /** Resumes the agents that wait for those results. */
         readonly checkpoint?: Checkpoint
       }
     | {
@@ -99,8 +99,8 @@ export type Outcome = Ended &
 
 interface Retriable {
   /**
-   * Where to go on from: what is done by now is not done again. Without `messages` in the request when the run was
-   * cancelled, with the same answers when it was a resumed one.
+   * Resumes the run; finished work is not done again. Leave out `messages` after a cancelled run; send the same answers
+   * after a resumed one.
    */
   readonly checkpoint?: Checkpoint
 }
@@ -113,8 +113,8 @@ export interface CancelOptions {
 }
 
 /**
- * A run under way. It starts by itself and can be read once, as AG-UI events. A reader that stops early cancels it.
- * Who only wants the result need not read: then events beyond the buffer are dropped.
+ * A run under way. It starts at once and can be read once, as AG-UI events. A reader that stops early cancels it. A caller
+ * that only awaits the result need not read: then events beyond the buffer are dropped.
  */
 export interface Run extends StartedRun, AsyncIterable<AgUiEvent> {}
 
@@ -124,7 +124,7 @@ export interface StartedRun {
   readonly runId: string
   /** Never rejects: a failure is an outcome. */
   readonly result: Promise<Outcome>
-  /** Whether there was still something to cancel. */
+  /** Returns false when the run was already over. */
   cancel(options?: CancelOptions): boolean
 }
 
@@ -158,7 +158,7 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
   }
 }
 
-/** Runs an agent whose events go straight to a sink: what a server needs, with nothing between agent and log. */
+/** Runs an agent whose events go straight to a sink, as a server needs it. */
 export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
   const settled = settledOptions(options)
   const { newId, clock } = settled
@@ -186,21 +186,21 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     cancel({ at = 'now', timeoutMs } = {}) {
       if (isOver) return false
       if (at === 'now') controller.abort()
-      // The model's end comes first, and so does a stop there.
+      // The safe point after the model comes first.
       else if (stopAt !== 'model') stopAt = at
       if (at !== 'now' && timeoutMs !== undefined) {
-        const forget = clock.schedule(timeoutMs, () => controller.abort())
-        void outcome.finally(forget)
+        const cancelTimer = clock.schedule(timeoutMs, () => controller.abort())
+        void outcome.finally(cancelTimer)
       }
       return true
     },
   }
 }
 
-/** Each by name: an object that is spread and added to, at every run, would have a shape of its own each time. */
+/** Lists each option by name: a spread would give every run an object shape of its own. */
 function settledOptions(options: StartOptions): SettledOptions {
   const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
-  const { newId = randomIds, clock = systemClock, onProblem = ignore, graceMs = 1000 } = options
+  const { newId = randomIds, clock = systemClock, onProblem = ignoreProblem, graceMs = 1000 } = options
   return {
     checkpoint,
     checkpoints,
@@ -217,6 +217,6 @@ function settledOptions(options: StartOptions): SettledOptions {
   }
 }
 
-function ignore(): void {
-  // Nobody asked to be told.
+function ignoreProblem(): void {
+  // No listener was given.
 }

@@ -2,7 +2,7 @@ import { assertJson } from '../../core/json.js'
 import type { AgentEvent, EventOf } from '../../protocol/index.js'
 
 // Marks the events of `set` with the state they stand for. A copy of the event keeps the mark, one with another state does not.
-const change = Symbol('state-change')
+const changedState = Symbol('state-change')
 
 /** The state a run shares with its client. Works on a copy, made when it is first read: the caller's object stays as it is. */
 export class SharedState {
@@ -30,13 +30,13 @@ export class SharedState {
     this.#value = copyJson(value)
     this.#isOwn = true
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
-    const marked = { ...event, [change]: this.#value }
+    const marked = { ...event, [changedState]: this.#value }
     return marked
   }
 }
 
 export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSHOT'> {
-  return event.type === 'STATE_SNAPSHOT' && change in event && event[change] === event.snapshot
+  return event.type === 'STATE_SNAPSHOT' && changedState in event && event[changedState] === event.snapshot
 }
 
 function copyJson(value: unknown): unknown {

@@ -196,11 +196,17 @@ export function startSpan({ name, kind, attributes, parent, signal, fallback }: 
   return work
 }
 
-function ignore(): void {
+function doNothing(): void {
   // Nothing is recorded.
 }
 
-const unrecorded = { isRecording: false, end: ignore, fail: ignore, stop: ignore, interrupt: ignore }
+const unrecorded = {
+  isRecording: false,
+  end: doNothing,
+  fail: doNothing,
+  stop: doNothing,
+  interrupt: doNothing,
+}
 
 const openSpansKey = createContextKey('millrace.open-spans')
 

@@ -23,7 +23,7 @@ import { loop } from '../workflows/loop.js'
 import { sequential } from '../workflows/sequential.js'
 
 const call = (id: string, name: string, args: unknown = {}) => ({ toolCall: { id, name, args } })
-const ask = (id: string, name: string) => call(id, name, { request: `Do ${id}.` })
+const callAgent = (id: string, name: string) => call(id, name, { request: `Do ${id}.` })
 
 function toolOf(name: string, execute: (ctx: ToolContext) => unknown): Tool {
   return defineTool({ name, description: 'A tool.', execute: (_args, ctx) => execute(ctx) })
@@ -47,7 +47,9 @@ describe('an agent as a tool', () => {
       model,
       tools: [toolOf('look', () => 'rain')],
     })
-    const outer = agentOf('chief', [[ask('o1', 'scout')], 'Take a coat.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('chief', [[callAgent('o1', 'scout')], 'Take a coat.'], {
+      tools: [agentTool(inner)],
+    })
     const { events, outcome } = await play(outer, 'Rain?')
     const [started] = ofType(events, 'SUBAGENT_STARTED')
     expect(started).toMatchObject({ name: 'scout', description: 'Looks.', parentToolCallId: 'o1' })
@@ -61,7 +63,7 @@ describe('an agent as a tool', () => {
   })
 
   test('keeps its conversation to itself', async () => {
-    const model = scriptedModel([[ask('o1', 'scout')], 'Take a coat.', 'Still.'])
+    const model = scriptedModel([[callAgent('o1', 'scout')], 'Take a coat.', 'Still.'])
     const inner = agentOf('scout', ['It rains.', 'Sun.'])
     const outer = defineAgent({ name: 'chief', model, tools: [agentTool(inner)] })
     const client = createClient(outer)
@@ -86,7 +88,7 @@ describe('an agent as a tool', () => {
     ['no word', agentOf('inner', [[]]), ''],
     ['a failure', agentOf('inner', [[{ error: { status: 400, message: 'refused' } }]]), 'Error: refused'],
   ])('that ends with %s tells it to the parent, which goes on', async (_how, inner, content) => {
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     const { events, outcome } = await play(outer, 'Go.')
     expect(resultsIn(events).at(-1)).toBe(`o1: ${content}`)
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
@@ -99,7 +101,7 @@ describe('an agent as a tool', () => {
       tools: [direct],
       retry: { initialDelayMs: 0 },
     })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     expect(resultsIn((await play(outer, 'Go.')).events).at(-1)).toBe('o1: ')
   })
 
@@ -110,7 +112,7 @@ describe('an agent as a tool', () => {
     })
     const read = toolOf('read', ({ values, state }) => ({ seen: values.get('seen'), state }))
     const inner = agentOf('inner', [[call('i1', 'write')], 'Written.'], { tools: [write] })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], [call('o2', 'read')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], [call('o2', 'read')], 'Done.'], {
       tools: [agentTool(inner), read],
     })
     const { events, outcome } = await play(outer, 'Go.')
@@ -124,7 +126,7 @@ describe('an agent as a tool', () => {
     const outer = agentOf(
       'outer',
       [
-        [ask('o1', 'inner'), { usage }],
+        [callAgent('o1', 'inner'), { usage }],
         ['Done.', { usage }],
       ],
       {
@@ -137,7 +139,7 @@ describe('an agent as a tool', () => {
   test('is not offered the tools of the client: it has to answer in this run', async () => {
     const model = scriptedModel(['Done.'])
     const inner = defineAgent({ name: 'inner', description: 'Inner.', model })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     await createClient(outer, [{ name: 'paint', description: 'Paints.' }]).say('Go.')
     expect(model.requests[0]).not.toHaveProperty('tools')
   })
@@ -145,9 +147,13 @@ describe('an agent as a tool', () => {
   test('may use the call ids its parent uses', async () => {
     const look = toolOf('look', () => 'seen')
     const inner = agentOf('inner', [[call('1', 'look')], [call('1', 'look')], 'Inner.'], { tools: [look] })
-    const outer = agentOf('outer', [[ask('1', 'inner'), call('2', 'look')], [call('1', 'look')], 'Done.'], {
-      tools: [agentTool(inner), look],
-    })
+    const outer = agentOf(
+      'outer',
+      [[callAgent('1', 'inner'), call('2', 'look')], [call('1', 'look')], 'Done.'],
+      {
+        tools: [agentTool(inner), look],
+      },
+    )
     const { events } = await play(outer, 'Go.')
     const calls = ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)
     expect(new Set(calls).size).toBe(5)
@@ -177,7 +183,7 @@ describe('an agent as a tool', () => {
       return pieces.flatMap((piece) => [piece, 'word '])
     })
     const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     const running = run(outer, 'Go.', { bufferSize: 4 })
     for await (const event of linted(running, 'Go.')) {
       if (event.type !== 'TEXT_MESSAGE_CONTENT') continue
@@ -194,7 +200,7 @@ describe('an agent as a tool', () => {
       return ['One ', { wait: aborted }]
     })
     const inner = defineAgent({ name: 'inner', description: 'Talks.', model })
-    const outer = agentOf('outer', [[ask('o1', 'inner')]], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')]], { tools: [agentTool(inner)] })
     const running = run(outer, 'Go.')
     for await (const event of linted(running, 'Go.')) if (event.type === 'TEXT_MESSAGE_CONTENT') break
     expect((await running.result).type).toBe('cancelled')
@@ -205,10 +211,10 @@ describe('an agent as a tool', () => {
 describe('a question from an agent inside a tool', () => {
   test('two agents deep ends the run once, and its answer completes both', async () => {
     const innermost = agentOf('innermost', [[call('i1', 'book')], 'Booked.'], { tools: [book] })
-    const middle = agentOf('middle', [[ask('m1', 'innermost')], 'Middle done.'], {
+    const middle = agentOf('middle', [[callAgent('m1', 'innermost')], 'Middle done.'], {
       tools: [agentTool(innermost)],
     })
-    const outer = agentOf('outer', [[ask('o1', 'middle')], 'All done.'], { tools: [agentTool(middle)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'middle')], 'All done.'], { tools: [agentTool(middle)] })
     const client = createClient(outer)
     const first = await client.say('Go.')
     expect(interruptsOf(first)).toMatchObject([{ toolCallId: 'i1', message: 'Book i1?' }])
@@ -243,7 +249,7 @@ describe('a question from an agent inside a tool', () => {
       }),
       tools: [book],
     })
-    const outer = agentOf('outer', [[ask('o1', 'inner'), ask('o2', 'inner')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'inner'), callAgent('o2', 'inner')], 'Done.'], {
       tools: [agentTool(inner)],
     })
     const client = createClient(outer)
@@ -266,7 +272,7 @@ describe('a question from an agent inside a tool', () => {
         tools: [book],
       },
     )
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     const client = createClient(outer)
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -373,7 +379,7 @@ test.each([
       return `slow ${++slowly}`
     })
     const inner = agentOf('inner', [['Half a word', call('i1', 'slow')], 'Whole.'], { tools: [slow] })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [toTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [toTool(inner)] })
     const running = run(outer, { threadId: 't', messages: [] })
     await begun.promise
     running.cancel({ at: 'tools' })
@@ -415,7 +421,7 @@ describe('what an agent as a tool is told', () => {
     const inner = defineAgent({ name: 'inner', description: 'Inner.', model })
     const outer = agentOf(
       'outer',
-      [['Let me see.', call('o1', 'look')], [{ reasoning: 'Hm.' }, ask('o2', 'inner')], 'Done.'],
+      [['Let me see.', call('o1', 'look')], [{ reasoning: 'Hm.' }, callAgent('o2', 'inner')], 'Done.'],
       { tools: [agentTool(inner, { history: 'full' }), toolOf('look', () => 'seen')] },
     )
     await play(outer, [
@@ -437,7 +443,7 @@ describe('an agent as a tool that is not shown', () => {
     const inner = agentOf('inner', [['Looking.', call('i1', 'look')], 'Seen.'], {
       tools: [toolOf('look', () => 'it')],
     })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], {
       tools: [agentTool(inner, { isShown: false })],
     })
     const { events, outcome } = await play(outer, 'Go.')
@@ -455,7 +461,7 @@ describe('an agent as a tool that is not shown', () => {
   test('asks all the same, and goes on with what it knew', async () => {
     const model = scriptedModel([['Looking.', call('i1', 'book')], 'Booked.'])
     const inner = defineAgent({ name: 'inner', description: 'Inner.', model, tools: [book] })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], {
       tools: [agentTool(inner, { isShown: false })],
     })
     const client = createClient(outer)
@@ -480,7 +486,9 @@ describe('an agent as a tool that is not shown', () => {
       { tools: [toolOf('look', () => ++looked), book] },
     )
     const client = createClient(
-      agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner, { isShown: false })] }),
+      agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], {
+        tools: [agentTool(inner, { isShown: false })],
+      }),
     )
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -502,7 +510,7 @@ describe('an agent as a tool that is not shown', () => {
         defineAgent({ name: 'editor', model: editor }),
       ],
     })
-    const outer = agentOf('outer', [[ask('o1', 'flow')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'flow')], 'Done.'], {
       tools: [agentTool(flow, { isShown: false })],
     })
     const client = createClient(outer)
@@ -538,7 +546,7 @@ describe('an agent as a tool that is not shown', () => {
         defineAgent({ name: 'second', model: second }),
       ],
     })
-    const outer = agentOf('outer', [[ask('o1', 'flow')], 'Done.'], {
+    const outer = agentOf('outer', [[callAgent('o1', 'flow')], 'Done.'], {
       tools: [agentTool(flow, { isShown: false })],
     })
     await play(outer, 'Go.')
@@ -570,7 +578,7 @@ describe('an agent as a tool made of others', () => {
     ],
     ['one written in chunks', chunky('inner'), 'In chunks.'],
   ])('gives the last words of %s', async (_what, inner, content) => {
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     const { events, outcome } = await play(outer, 'Go.')
     expect(resultsIn(events).at(-1)).toBe(`o1: ${content}`)
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
@@ -580,7 +588,7 @@ describe('an agent as a tool made of others', () => {
     const silent = agentOf('silent', [[call('i1', 'book')], []], { tools: [book] })
     const flow = sequential({ name: 'flow', description: 'd', agents: [saying('a', 'A.'), silent] })
     const client = createClient(
-      agentOf('outer', [[ask('o1', 'flow')], 'Done.'], { tools: [agentTool(flow)] }),
+      agentOf('outer', [[callAgent('o1', 'flow')], 'Done.'], { tools: [agentTool(flow)] }),
     )
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -589,8 +597,8 @@ describe('an agent as a tool made of others', () => {
 
   test('does not give the words of agents behind its own tools', async () => {
     const deep = agentOf('deep', ['Deep.'])
-    const inner = agentOf('inner', [['Inner.', ask('i1', 'deep')], []], { tools: [agentTool(deep)] })
-    const outer = agentOf('outer', [[ask('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
+    const inner = agentOf('inner', [['Inner.', callAgent('i1', 'deep')], []], { tools: [agentTool(deep)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], { tools: [agentTool(inner)] })
     expect(resultsIn((await play(outer, 'Go.')).events)).toEqual(['i1: Deep.', 'o1: Inner.'])
   })
 })
@@ -605,7 +613,9 @@ describe('what stays inside an agent as a tool', () => {
     const outer = agentOf(
       'outer',
       (request) =>
-        request.messages.at(-1)?.role === 'tool' ? `Round ${++turns}.` : [ask(crypto.randomUUID(), 'inner')],
+        request.messages.at(-1)?.role === 'tool'
+          ? `Round ${++turns}.`
+          : [callAgent(crypto.randomUUID(), 'inner')],
       { tools: [agentTool(inner)], subAgents: [saying('other', 'Never.')] },
     )
     const flow = loop({ name: 'round', agents: [outer], maxIterations: 2 })
@@ -622,7 +632,7 @@ describe('what stays inside an agent as a tool', () => {
         throw new Error('sudden')
       },
     }
-    const script: Script = [[ask('o1', 'inner')], 'Done.']
+    const script: Script = [[callAgent('o1', 'inner')], 'Done.']
     const told = await play(agentOf('outer', script, { tools: [agentTool(sudden)] }), 'Go.')
     expect(resultsIn(told.events)).toEqual(['o1: Error: sudden'])
     expect(told.outcome.type).toBe('completed')
@@ -636,10 +646,10 @@ describe('what stays inside an agent as a tool', () => {
   test('is what agents three deep do: each span is below the one of its caller, and each hears only its own', async () => {
     const model = scriptedModel(['Deepest.'])
     const deepest = defineAgent({ name: 'deepest', description: 'd', model })
-    const middle = agentOf('middle', [['Mid.', ask('m1', 'deepest')], 'Middle.'], {
+    const middle = agentOf('middle', [['Mid.', callAgent('m1', 'deepest')], 'Middle.'], {
       tools: [agentTool(deepest)],
     })
-    const outer = agentOf('outer', [[ask('o1', 'middle')], 'Done.'], { tools: [agentTool(middle)] })
+    const outer = agentOf('outer', [[callAgent('o1', 'middle')], 'Done.'], { tools: [agentTool(middle)] })
     const { events, outcome } = await play(outer, 'Go.')
     const [first, second] = ofType(events, 'SUBAGENT_STARTED')
     expect(first).toMatchObject({ name: 'middle', parentToolCallId: 'o1' })

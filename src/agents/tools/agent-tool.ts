@@ -7,17 +7,17 @@ import { rewriteHistory } from '../history/history.js'
 import { describeIssues, toChecker, toJsonSchema, type Schema } from './schema.js'
 
 export interface AgentToolOptions {
-  /** What the model gives the agent, which gets it as JSON. Default: a `request`, which it gets as text. */
+  /** The schema of the input, which the agent gets as JSON. Default: a `request`, which it gets as text. */
   readonly input?: Schema
-  /** What else the agent hears: nothing (default), or all that the agent that calls it has heard. */
+  /** What else the agent sees: nothing (default), or the whole history of its caller. */
   readonly history?: 'none' | 'full'
-  /** Whether what the agent does is shown as it happens, as a subagent. Default: yes. */
+  /** Whether clients see its events, as those of a subagent. Default: yes. */
   readonly isShown?: boolean
 }
 
 /**
- * An agent as a tool of another: the model gives it a request, and gets its last answer, or its result if it has one.
- * Its questions to a person pass through; its exit, break and transfer stay inside.
+ * An agent as a tool of another: the model sends a request and gets the agent's result, or else its last text. Its
+ * interrupts pass through; its exit, break and transfer stay inside.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
   const { name, description } = agent
@@ -42,7 +42,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
       }
       const content = options.input ? JSON.stringify(checked.value) : requestIn(checked.value)
       const request: Message = { id: `${ctx.toolCallId}-request`, role: 'user', content }
-      const messages = history === 'full' ? [...heardBy(ctx), request] : [request]
+      const messages = history === 'full' ? [...historyOf(ctx), request] : [request]
       return runAsTool(agent, ctx, { messages, isSilent: !isShown })
     },
   }
@@ -61,8 +61,8 @@ function requestIn(args: unknown): string {
   return String(Reflect.get(Object(args), 'request'))
 }
 
-/** All that the caller has heard and said, as context. */
-function heardBy({ messages, agentName }: ToolContext): readonly Message[] {
+/** The history of the caller, as context. */
+function historyOf({ messages, agentName }: ToolContext): readonly Message[] {
   const entries = messages
     .filter(({ role }) => role !== 'system' && role !== 'developer')
     .map((message) => ({ message, agent: message.role === 'user' ? undefined : agentName, isOwn: false }))
@@ -79,13 +79,18 @@ async function runAsTool(agent: Agent, ctx: ToolContext, options: DelegatedCall)
       return 'result' in control ? control.result : ''
     }
   } catch (error) {
-    throw options.isSilent === true && error instanceof InterruptSignal ? asOwn(error, ctx) : error
+    throw options.isSilent === true && error instanceof InterruptSignal
+      ? asInterruptOfCall(error, ctx)
+      : error
   }
 }
 
-/** The questions as those of this call: clients know nothing of the calls and agents behind it. */
-function asOwn({ openInterrupts, frames }: InterruptSignal, { toolCallId }: ToolContext): InterruptSignal {
-  const own = openInterrupts.map(({ address, interrupt: { subagentRunId: _unseen, ...interrupt } }) => ({
+/** Raises the interrupts as those of this call: clients do not know the calls and agents behind it. */
+function asInterruptOfCall(
+  { openInterrupts, frames }: InterruptSignal,
+  { toolCallId }: ToolContext,
+): InterruptSignal {
+  const own = openInterrupts.map(({ address, interrupt: { subagentRunId: _hidden, ...interrupt } }) => ({
     address,
     interrupt: { ...interrupt, toolCallId },
   }))

@@ -21,7 +21,7 @@ export function exitTool({
   }
 }
 
-/** A tool that lets the model end the loop it runs in: a critic that is content, for example. */
+/** A tool that lets the model end the loop it runs in: a critic that is satisfied, for example. */
 export function breakTool({
   name = 'end_loop',
   description = 'End the loop: the work is good as it is.',

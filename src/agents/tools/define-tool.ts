@@ -5,7 +5,7 @@ import { describeIssues, isStandardSchema, toChecker, toJsonSchema, type Checker
 import type { Tool, ToolContext } from '../contract.js'
 
 interface ToolBasics<Args> {
-  /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
+  /** Letters, digits, `_` and `-`, at most 64. */
   readonly name: string
   /** What it does and when to use it, for the model. */
   readonly description: string
@@ -14,8 +14,8 @@ interface ToolBasics<Args> {
   /** How long a call may take, in milliseconds. See `Tool.timeoutMs`. */
   readonly timeoutMs?: number
   /**
-   * The work, with checked arguments. May be sync, async, or an async generator that yields progress and returns the
-   * result. What it throws goes back to the model, unless the agent is told otherwise.
+   * Executes a call, with checked arguments. May be sync, async, or an async generator that yields progress and returns
+   * the result. Its errors go back to the model, unless the agent's `onToolError` says otherwise.
    */
   execute(args: Args, ctx: ToolContext): unknown
 }
@@ -25,25 +25,25 @@ export interface SchemaToolDefinition<Input extends StandardSchemaV1> extends To
   StandardSchemaV1.InferOutput<Input>
 > {
   readonly input: Input
-  /** What the model is shown in place of `input`, for libraries that do not convert to JSON Schema. */
+  /** Sent to the model in place of `input`, for libraries that do not convert to JSON Schema. */
   readonly parameters?: JsonSchema
 }
 
-/** A tool whose arguments are checked against JSON Schema. `Args` is the author's word, nothing checks it. */
+/** A tool whose arguments are checked against JSON Schema. Nothing checks `Args` itself. */
 export interface JsonToolDefinition<Args> extends ToolBasics<Args> {
   readonly input?: undefined
   readonly parameters: JsonSchema
 }
 
-/** A tool that takes no arguments. Whatever a model sends along is ignored. */
+/** A tool without arguments. Any that a model sends are ignored. */
 export interface PlainToolDefinition extends ToolBasics<Record<string, never>> {
   readonly input?: undefined
   readonly parameters?: undefined
 }
 
 /**
- * Makes a tool. Throws INVALID_AGENT when the definition is of no use; a call throws INVALID_TOOL_ARGUMENTS, in words
- * a model can act on, when the arguments do not fit.
+ * Makes a tool. Throws INVALID_AGENT when the definition is invalid. A call throws INVALID_TOOL_ARGUMENTS, in words a
+ * model can act on, when the arguments do not fit.
  *
  * @example
  * const weather = defineTool({
@@ -61,7 +61,7 @@ export function defineTool(
 ): Tool {
   const { name, description, returnDirectly, timeoutMs } = definition
   checkBasics(definition)
-  const { parameters, check } = prepareInput(definition)
+  const { parameters, check } = toParameters(definition)
   return {
     name,
     description,
@@ -83,11 +83,11 @@ export function defineTool(
 function checkBasics(definition: ToolBasics<never>): void {
   const { name, description, timeoutMs } = definition
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    throw invalid(name, 'a name is 1 to 64 letters, digits, underscores and hyphens')
+    throw invalidTool(name, 'a name is 1 to 64 letters, digits, underscores and hyphens')
   if (typeof description !== 'string' || description.trim() === '')
-    throw invalid(name, 'a description is missing; the model chooses by it')
-  if (typeof definition.execute !== 'function') throw invalid(name, '`execute` must be a function')
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) throw invalid(name, '`timeoutMs` must be more than 0')
+    throw invalidTool(name, 'a description is missing; the model chooses by it')
+  if (typeof definition.execute !== 'function') throw invalidTool(name, '`execute` must be a function')
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) throw invalidTool(name, '`timeoutMs` must be more than 0')
 }
 
 interface ToolInput {
@@ -96,16 +96,16 @@ interface ToolInput {
   readonly parameters?: JsonSchema | undefined
 }
 
-function prepareInput({ name, input, parameters }: ToolInput): { parameters: JsonSchema; check: Checker } {
+function toParameters({ name, input, parameters }: ToolInput): { parameters: JsonSchema; check: Checker } {
   const what = `Tool '${name}'`
   if (input !== undefined && !isStandardSchema(input))
-    throw invalid(name, '`input` must be a Standard Schema; plain JSON Schema goes into `parameters`')
+    throw invalidTool(name, '`input` must be a Standard Schema; plain JSON Schema goes into `parameters`')
   const schema = input ?? parameters
   if (schema === undefined)
     return { parameters: noParameters, check: () => Promise.resolve({ ok: true, value: {} }) }
   const shown = toJsonSchema(parameters ?? schema, what)
   if (shown.type !== 'object')
-    throw invalid(
+    throw invalidTool(
       name,
       `the arguments must be an object, with \`type: 'object'\` at the top of the JSON Schema`,
     )
@@ -114,6 +114,6 @@ function prepareInput({ name, input, parameters }: ToolInput): { parameters: Jso
 
 const noParameters: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
 
-function invalid(name: string, why: string): MillraceError {
+function invalidTool(name: string, why: string): MillraceError {
   return new MillraceError('INVALID_AGENT', `Tool '${name}': ${why}.`)
 }

@@ -6,7 +6,7 @@ import { Validator, type OutputUnit } from '@cfworker/json-schema'
 /** A schema of any library that speaks Standard Schema (zod, valibot, arktype, ...), or plain JSON Schema. */
 export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output> | JsonSchema
 
-/** A value that fits, as the schema gives it (defaults filled in, transformed), or what is wrong with it. */
+/** A value that fits, as the schema returns it (with defaults, transformed), or the issues. */
 export type Checked<Output = unknown> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] }
@@ -14,7 +14,7 @@ export type Checked<Output = unknown> =
 /** Checks values against one schema. Rejects only when the schema itself is broken. */
 export type Checker<Output = unknown> = (value: unknown) => Promise<Checked<Output>>
 
-/** What makes a library's schemas convertible. Those not listed need nothing, or nothing helps. */
+/** How to make a library's schemas convertible. Those not listed need nothing, or nothing helps. */
 const remedies: Readonly<Record<string, string>> = {
   valibot: "Wrap it with toStandardJsonSchema of '@valibot/to-json-schema'",
   zod: 'Use zod 4.2 or newer',
@@ -27,8 +27,8 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 }
 
 /**
- * A schema as JSON Schema, of what has to be sent: before defaults and transforms. Plain JSON Schema comes back as it
- * is. `what` begins the message of the INVALID_AGENT that is thrown when there is no way to convert it.
+ * The JSON Schema of a schema's input, before defaults and transforms. Plain JSON Schema comes back as it is. `what` begins
+ * the message of the INVALID_AGENT error for a schema that cannot be converted.
  */
 export function toJsonSchema(schema: Schema, what: string): JsonSchema {
   if (!isStandardSchema(schema)) return plainJsonSchema(schema, what)
@@ -46,14 +46,14 @@ export function toJsonSchema(schema: Schema, what: string): JsonSchema {
   }
 }
 
-/** Prepares to check many values. Plain JSON Schema is read here, once. */
+/** Prepares to check many values. Plain JSON Schema is parsed once. */
 export function toChecker<Output>(schema: Schema<Output>, what = 'A schema'): Checker<Output> {
   if (isStandardSchema(schema)) return async (value) => toChecked(await schema['~standard'].validate(value))
   const check = toJsonCheck(plainJsonSchema(schema, what), what)
   return (value) =>
     new Promise((resolve) => {
       const issues = check(value)
-      // JSON Schema tells the compiler nothing: what comes out is what the caller takes it for.
+      // JSON Schema has no type: the caller's is taken on trust.
       resolve(issues.length === 0 ? { ok: true, value: value as Output } : { ok: false, issues })
     })
 }
@@ -91,7 +91,7 @@ function unconvertible(what: string, why: string, options?: { readonly cause: un
   return new MillraceError('INVALID_AGENT', message, options)
 }
 
-/** Errors that only say that there are others, further down. */
+/** Keywords whose errors only point to others below them. */
 const wrappers = new Set([
   '$ref',
   '$recursiveRef',
@@ -108,7 +108,7 @@ const wrappers = new Set([
   'unevaluatedProperties',
 ])
 
-/** Errors that stand for all those below them: what is wrong with each alternative only confuses. */
+/** Keywords whose errors replace all those below them: the errors of each alternative only confuse. */
 const choices = new Map([
   ['anyOf', 'fits none of the allowed forms'],
   ['oneOf', 'must fit exactly one of the allowed forms'],
@@ -116,23 +116,23 @@ const choices = new Map([
 ])
 
 /**
- * Reads a JSON Schema (draft 2020-12) once, to check any number of values. It is interpreted: no code is generated, so
- * a schema from elsewhere is only data. The check throws INVALID_AGENT when the schema itself is of no use, for
- * example for a `$ref` that leads nowhere.
+ * Parses a JSON Schema (draft 2020-12) once, to check any number of values. It is interpreted, no code is generated: a
+ * schema from elsewhere is only data. The check throws INVALID_AGENT for an unusable schema, with a dangling `$ref` for
+ * example.
  */
 export function toJsonCheck(schema: JsonSchema, what: string): (value: unknown) => SchemaIssue[] {
-  const validator = attempt(what, () => {
-    // A copy, since the validator writes its notes into what it is given.
+  const validator = orInvalid(what, () => {
+    // A copy, since the validator writes into the schema.
     const copy = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
     return new Validator(copy, '2020-12', false)
   })
   return (value) => {
     if (value === undefined) return [toIssue([], 'is missing')]
-    return toIssues(attempt(what, () => validator.validate(value)).errors)
+    return toSchemaIssues(orInvalid(what, () => validator.validate(value)).errors)
   }
 }
 
-function attempt<T>(what: string, work: () => T): T {
+function orInvalid<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -143,20 +143,22 @@ function attempt<T>(what: string, work: () => T): T {
   }
 }
 
-function toIssues(errors: readonly OutputUnit[]): SchemaIssue[] {
+function toSchemaIssues(errors: readonly OutputUnit[]): SchemaIssue[] {
   const chosen = errors.filter(({ keyword }) => choices.has(keyword))
   return errors
     .filter((error, index) => {
-      // The schema `false` has no place of its own: it stands right after the keyword that holds it.
-      const place = error.keyword === 'false' ? errors[index - 1] : error
-      const isBelow = chosen.some((choice) => place?.keywordLocation.startsWith(`${choice.keywordLocation}/`))
+      // The schema `false` has no location of its own: it stands right after its keyword.
+      const located = error.keyword === 'false' ? errors[index - 1] : error
+      const isBelow = chosen.some((choice) =>
+        located?.keywordLocation.startsWith(`${choice.keywordLocation}/`),
+      )
       return !wrappers.has(error.keyword) && !isBelow
     })
-    .map(toOneIssue)
+    .map(toSchemaIssue)
 }
 
-function toOneIssue({ keyword, instanceLocation, error }: OutputUnit): SchemaIssue {
-  const keys = toKeys(instanceLocation)
+function toSchemaIssue({ keyword, instanceLocation, error }: OutputUnit): SchemaIssue {
+  const keys = pointerKeys(instanceLocation)
   if (keyword === 'false') return toIssue(keys, 'is not allowed')
   const quoted = /"(.*)"\.$/.exec(error)?.[1]
   if (keyword === 'required' && quoted !== undefined) return toIssue([...keys, quoted], 'is required')
@@ -166,7 +168,7 @@ function toOneIssue({ keyword, instanceLocation, error }: OutputUnit): SchemaIss
 }
 
 /** The keys of a JSON pointer in a URI fragment, as the validator writes it. */
-function toKeys(pointer: string): PropertyKey[] {
+function pointerKeys(pointer: string): PropertyKey[] {
   const [, ...keys] = pointer.split('/')
   return keys.map((key) => {
     if (/^\d+$/.test(key)) return Number(key)
@@ -174,31 +176,31 @@ function toKeys(pointer: string): PropertyKey[] {
   })
 }
 
-/** One thing that is wrong with a value, short enough to be shown to a model. */
+/** A problem with a value, short enough for a model. */
 export interface SchemaIssue {
   /** Where it is, from the root `$`: `$.guests[0].name`. */
   readonly path: string
   readonly message: string
 }
 
-// Libraries quote what they got, which may be long.
+// Libraries quote the value, which may be long.
 const longestMessage = 200
 const mostIssues = 10
 
-/** Makes an issue. `keys` leads from the root to the place; a number is an index. */
+/** Makes an issue. `keys` is the path from the root; a number is an index. */
 export function toIssue(keys: readonly PropertyKey[], message: string): SchemaIssue {
   const text = message.length > longestMessage ? `${message.slice(0, longestMessage)}...` : message
-  return { path: `$${keys.map(toStep).join('')}`, message: text }
+  return { path: `$${keys.map(toPathSegment).join('')}`, message: text }
 }
 
-/** Issues as a list for a model or a person, one a line. Of very many, only the first. */
+/** Issues as a list, one a line. Of very many, only the first ten. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   const lines = issues.slice(0, mostIssues).map(({ path, message }) => `- ${path}: ${message}`)
   const left = issues.length - lines.length
   return [...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n')
 }
 
-function toStep(key: PropertyKey): string {
+function toPathSegment(key: PropertyKey): string {
   if (typeof key === 'number') return `[${key}]`
   const name = String(key)
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`

@@ -20,15 +20,15 @@ export function contentResult(parts: readonly ContentPart[]): ContentResult {
 }
 
 /**
- * What a tool returned, as it travels in TOOL_CALL_RESULT: text as it is, nothing as empty text, parts as parts, all
- * else as JSON. Throws ENCODING_ERROR, which names the tool, when it is not JSON.
+ * The content of TOOL_CALL_RESULT for a tool's value: text and parts as they are, nothing as empty text, all else as
+ * JSON. Throws ENCODING_ERROR, with the name of the tool, for a value that is not JSON.
  */
 export function toResultContent(value: unknown, toolName: string): string | ContentPart[] {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
   if (isContentResult(value)) return [...value.parts]
   try {
-    // Its type does not say so, but it gives undefined for a function or a symbol.
+    // Undefined for a function or a symbol, though its type does not say so.
     const json = JSON.stringify(value) as string | undefined
     if (json !== undefined) return json
   } catch (error) {
@@ -37,12 +37,12 @@ export function toResultContent(value: unknown, toolName: string): string | Cont
   throw notJson(toolName, `it is a ${typeof value}`)
 }
 
-/** What a model is told of whatever a tool threw: its message, never a stack. */
+/** The content for an error of a tool: its message, never a stack. */
 export function errorContent(error: unknown): string {
   if (typeof error === 'string') return `Error: ${error}`
   const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown }
-  const told = [message, name].find((text) => typeof text === 'string' && text !== '')
-  return `Error: ${typeof told === 'string' ? told : 'the tool failed'}`
+  const text = [message, name].find((one) => typeof one === 'string' && one !== '')
+  return `Error: ${typeof text === 'string' ? text : 'the tool failed'}`
 }
 
 function isContentResult(value: unknown): value is ContentResult {

@@ -1,37 +1,36 @@
 import { MillraceError } from '../../core/errors.js'
 import { isAbortError } from '../../core/abort.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, RunContext, TransferTarget } from '../contract.js'
+import type { Agent, Control, RunContext, TransferTarget, Tool } from '../contract.js'
 import { checkNumber } from '../check-number.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { addressBelow } from '../run/address.js'
 import { failureNote } from '../history/origin.js'
+import { transferToolName } from '../history/history.js'
 
-/** An agent and those it may hand over to. */
+/** An agent and the agents it may transfer to. */
 export interface Team {
-  /** The agent itself, without the others. Has the name of the team. */
+  /** The agent itself. The team has its name. */
   readonly lead: Agent
   readonly members: readonly Agent[]
-  /** Whether members may hand over to each other, not only back. */
+  /** Whether members may transfer to each other, not only back. */
   readonly peers: boolean
-  /** What follows when a member is done: the end, or the lead's next turn. */
+  /** What follows when a member is done: the end, or the lead again. */
   readonly afterMember: 'end' | 'lead'
-  /** What a member that fails does: it fails the team, or the lead is told. */
+  /** Whether a member that fails fails the team, or the lead gets a note. */
   readonly onMemberError: 'throw' | 'tell'
-  /** How often the conversation may be handed over in one run. */
+  /** How many transfers one run may have. */
   readonly maxTransfers: number
 }
 
-/** Where a team stands: whose turn it is, and the how manieth. */
+/** The member at work, and how many have worked so far. */
 interface TeamFrame {
-  readonly turn: number
+  readonly ordinal: number
   readonly current: string
 }
 
-type Turn = AsyncGenerator<AgentEvent, Control>
-
-/** Throws INVALID_AGENT when the agents cannot be told apart, or cannot be chosen between. */
+/** Throws INVALID_AGENT when two agents have the same name, or one has no description. */
 export function teamAgent(team: Team): Agent {
   const { lead, members } = team
   checkNumber('maxTransfers', team.maxTransfers, { min: 1, isInteger: true })
@@ -54,27 +53,31 @@ export function teamAgent(team: Team): Agent {
   }
 }
 
-/** Lets one agent after the other have its turn, as they hand over to each other, beginning with the lead. */
-async function* runTeam(team: Team, ctx: RunContext): Turn {
+/** Runs one agent after the other, as they transfer, beginning with the lead. */
+async function* runTeam(team: Team, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const frame = ctx.resume.takeFrame() as TeamFrame | undefined
-  let { turn, current } = frame ?? { turn: 1, current: team.lead.name }
-  ctx.resume.keepFrame((): TeamFrame => ({ turn, current }))
+  let { ordinal, current } = frame ?? { ordinal: 1, current: team.lead.name }
+  ctx.resume.keepFrame((): TeamFrame => ({ ordinal, current }))
   for (;;) {
-    const control = yield* takeTurn(team, ctx, { turn, current })
-    const next = nextOf(team, ctx, { control, current })
+    const control = yield* runCurrent(team, ctx, { ordinal, current })
+    const next = nextAgent(team, ctx, { control, current })
     if (next === undefined) return control
-    if (turn > team.maxTransfers) throw tooManyTransfers(team)
-    turn++
+    if (ordinal > team.maxTransfers) throw tooManyTransfers(team)
+    ordinal++
     current = next
     if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
 
-async function* takeTurn(team: Team, ctx: RunContext, { turn, current }: TeamFrame): Turn {
+async function* runCurrent(
+  team: Team,
+  ctx: RunContext,
+  { ordinal, current }: TeamFrame,
+): AsyncGenerator<AgentEvent, Control> {
   const { lead } = team
-  const segment = String(turn)
+  const segment = String(ordinal)
   if (current === lead.name) {
-    const transferTargets = [...membersOf(team, 'child'), ...ctx.transferTargets]
+    const transferTargets = [...memberTargets(team, 'child'), ...ctx.transferTargets]
     return yield* ctx.delegate(lead, { segment, isSelf: true, transferTargets })
   }
   const member = memberNamed(team, current)
@@ -94,13 +97,13 @@ async function* takeTurn(team: Team, ctx: RunContext, { turn, current }: TeamFra
   }
 }
 
-function membersOf({ members }: Team, relation: TransferTarget['relation']): TransferTarget[] {
+function memberTargets({ members }: Team, relation: TransferTarget['relation']): TransferTarget[] {
   return members.map(({ name, description }) => ({ name, description, relation }))
 }
 
 function targetsOf(team: Team, member: Agent): TransferTarget[] {
   const { name, description } = team.lead
-  const peers = team.peers ? membersOf(team, 'peer').filter((peer) => peer.name !== member.name) : []
+  const peers = team.peers ? memberTargets(team, 'peer').filter((peer) => peer.name !== member.name) : []
   return [{ name, description, relation: 'parent' }, ...peers]
 }
 
@@ -110,19 +113,19 @@ function memberNamed({ members, lead }: Team, name: string): Agent {
   throw new MillraceError('INVALID_CHECKPOINT', `Agent '${lead.name}' has no agent '${name}' any more.`)
 }
 
-interface Handover {
+interface EndedAgent {
   readonly control: Control
   readonly current: string
 }
 
-/** Whose turn is next. Undefined when the team is through, or somebody above it is next. */
-function nextOf(team: Team, ctx: RunContext, { control, current }: Handover): string | undefined {
+/** The agent that runs next. Undefined when the team is done, or an agent above it is next. */
+function nextAgent(team: Team, ctx: RunContext, { control, current }: EndedAgent): string | undefined {
   const { lead, members, afterMember } = team
   const isLead = current === lead.name
   if (isDone(control)) return isLead || afterMember === 'end' ? undefined : lead.name
   if (control.type !== 'transfer') return undefined
   const { to } = control
-  const known = isLead ? membersOf(team, 'child') : targetsOf(team, memberNamed(team, current))
+  const known = isLead ? memberTargets(team, 'child') : targetsOf(team, memberNamed(team, current))
   if (known.some(({ name }) => name === to)) return to
   const above = isLead ? ctx.transferTargets : []
   if (above.some(({ name }) => name === to)) return undefined
@@ -138,13 +141,40 @@ function tooManyTransfers({ lead, maxTransfers }: Team): MillraceError {
   return new MillraceError('MAX_ITERATIONS', message)
 }
 
-/** An agent that hands over to another when it is done, whatever its model thinks. */
+/** An agent that transfers to another when it is done, whatever its model decides. */
 export function transferAfter(agent: Agent, to: string): Agent {
   return {
     ...agent,
     async *run(ctx) {
       const control = yield* agent.run(ctx)
       return isDone(control) ? { type: 'transfer', to } : control
+    },
+  }
+}
+
+/** The tool by which a model transfers to another agent. */
+export function transferTool(targets: readonly TransferTarget[]): Tool {
+  const names = targets.map(({ name }) => name)
+  const list = targets.map(({ name, description }) => `- ${name}: ${description}`).join('\n')
+  return {
+    name: transferToolName,
+    description: `Hand the conversation over to another agent, when it is better suited to go on.\n${list}`,
+    parameters: {
+      type: 'object',
+      properties: {
+        agent_name: { type: 'string', enum: names, description: 'The agent to hand over to.' },
+      },
+      required: ['agent_name'],
+      additionalProperties: false,
+    },
+    call(args, ctx) {
+      const to = Reflect.get(Object(args), 'agent_name') as unknown
+      if (typeof to !== 'string' || !names.includes(to)) {
+        const message = `There is no agent '${String(to)}' to hand over to. Agents: ${names.join(', ')}.`
+        throw new MillraceError('INVALID_TOOL_ARGUMENTS', message)
+      }
+      ctx.transfer(to)
+      return `Transferred to '${to}'.`
     },
   }
 }

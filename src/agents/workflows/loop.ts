@@ -4,19 +4,18 @@ import { checkNumber } from '../check-number.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface LoopOptions extends WorkflowOptions {
-  /** How often to go round at most. Then the loop is done, without an error. Default 10. */
+  /** The most rounds. Then the loop is done, without an error. Default 10. */
   readonly maxIterations?: number
 }
 
-/** Where a loop stands: the round, from 1, and the agent in it. */
+/** The round, from 1, and the agent at work in it. */
 interface LoopFrame {
   readonly iteration: number
   readonly index: number
 }
 
 /**
- * Runs agents one after the other, again and again, until one of them breaks the loop or exits. One that fails ends it
- * with its failure.
+ * Runs agents one after the other, in rounds, until one breaks the loop or exits. An agent that fails fails the loop.
  *
  * @example
  * const essay = loop({ name: 'essay', agents: [writer, critic], maxIterations: 3 })
@@ -24,7 +23,9 @@ interface LoopFrame {
 export function loop({ maxIterations = 10, ...options }: LoopOptions): Agent {
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const agents = [...options.agents]
-  return workflowAgent('loop', options, (ctx) => runLoop({ name: options.name, agents, maxIterations }, ctx))
+  return workflowAgent('loop', options, (ctx) =>
+    runRounds({ name: options.name, agents, maxIterations }, ctx),
+  )
 }
 
 interface Loop {
@@ -33,7 +34,7 @@ interface Loop {
   readonly maxIterations: number
 }
 
-async function* runLoop(
+async function* runRounds(
   { name, agents, maxIterations }: Loop,
   ctx: RunContext,
 ): AsyncGenerator<AgentEvent, Control> {

@@ -144,16 +144,16 @@ describe('agents side by side', () => {
   })
 
   test('may be one agent twice: addresses, spans and questions are apart', async () => {
-    const asker = agentOf('asker', async function* (ctx) {
+    const interrupted = agentOf('interrupted', async function* (ctx) {
       const answer = await ctx.interrupt({ message: ctx.span.address })
       yield* words(answer.status === 'resolved' ? String(answer.payload) : 'dropped', ctx)
       return { type: 'done' }
     })
-    const client = createClient(parallel({ name: 'both', agents: [asker, asker] }))
+    const client = createClient(parallel({ name: 'both', agents: [interrupted, interrupted] }))
     const first = await client.say('Go.')
     expect(interruptsOf(first).map(({ message }) => message)).toEqual([
-      'both/lane:0/asker',
-      'both/lane:1/asker',
+      'both/lane:0/interrupted',
+      'both/lane:1/interrupted',
     ])
     const ids = ofType(first.events, 'SUBAGENT_STARTED').map(({ subagentRunId }) => subagentRunId)
     expect(new Set(ids).size).toBe(2)
@@ -242,9 +242,9 @@ describe('a lane that fails', () => {
       await Promise.resolve()
       throw new Error('lane broke')
     })
-    const asker = chat('asker', [[call('a', 'book')], 'Booked.'], { tools: [book] })
+    const interrupted = chat('interrupted', [[call('a', 'book')], 'Booked.'], { tools: [book] })
     const last = chat('last', ['Last.'])
-    const views = parallel({ name: 'views', agents: [broken, asker.agent], onError: 'settle' })
+    const views = parallel({ name: 'views', agents: [broken, interrupted.agent], onError: 'settle' })
     const client = createClient(sequential({ name: 'flow', agents: [views, last.agent] }))
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first)]: 1 })
@@ -302,13 +302,13 @@ describe('a lane that ends more than itself', () => {
   })
 
   test('by a break takes back what another lane had asked', async () => {
-    const asker = chat('asker', [[call('a', 'book')]], { tools: [book] })
+    const interrupted = chat('interrupted', [[call('a', 'book')]], { tools: [book] })
     const judge = agentOf('judge', async function* () {
       await settled()
       yield { type: 'CUSTOM', name: 'judged', value: 0 }
       return { type: 'break' }
     })
-    const views = parallel({ name: 'views', agents: [asker.agent, judge] })
+    const views = parallel({ name: 'views', agents: [interrupted.agent, judge] })
     const { outcome } = await play(loop({ name: 'round', agents: [views] }), 'Go.')
     expect(outcome.type).toBe('completed')
   })
@@ -323,10 +323,10 @@ describe('a lane that ends more than itself', () => {
 describe('lanes of which some ask and some finish', () => {
   const build = () => {
     const log: string[] = []
-    const asker = (name: string) =>
+    const interrupted = (name: string) =>
       chat(name, [[`${name} asks.`, call(name, 'book')], `${name} is done.`], { tools: [book] })
-    const one = asker('one')
-    const two = asker('two')
+    const one = interrupted('one')
+    const two = interrupted('two')
     const quick = agentOf('quick', async function* (ctx) {
       log.push('quick')
       await Promise.resolve()

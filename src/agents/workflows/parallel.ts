@@ -9,15 +9,15 @@ import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface ParallelOptions extends WorkflowOptions {
   /**
-   * What a lane that fails does: it stops the others and fails them all (default), or the others go on, and those that
-   * come after are told. When all have failed, so has this.
+   * `abort` (default): an agent that fails stops the others and fails the workflow. `settle`: the others continue, and
+   * agents that come after get a note. The workflow fails when all have failed.
    */
   readonly onError?: 'abort' | 'settle'
 }
 
-/** Where the lanes stand: those that are through. */
+/** The lanes that have ended. */
 interface ParallelFrame {
-  readonly through: Readonly<Record<string, LaneEnd>>
+  readonly ended: Readonly<Record<string, LaneEnd>>
 }
 
 type LaneEnd = { readonly type: 'done' } | { readonly type: 'failed'; readonly message: string }
@@ -25,8 +25,8 @@ type Ended = { readonly type: 'ended'; readonly control: Control }
 type Failed = { readonly type: 'failed'; readonly lane: number; readonly error: unknown }
 
 /**
- * Runs agents side by side. Each hears what was said before, not the others; those that come after hear all, in the order
- * of the lanes. One that exits, or breaks the loop around them, stops the others.
+ * Runs agents in parallel. They do not see each other's messages; agents that come after see all, in the order of the
+ * lanes. An agent that exits, or breaks the loop around them, stops the others.
  *
  * @example
  * const views = parallel({ name: 'views', agents: [optimist, pessimist], onError: 'settle' })
@@ -44,23 +44,23 @@ interface Lanes {
 
 async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const frame = ctx.resume.takeFrame() as ParallelFrame | undefined
-  const through: Through = { ...frame?.through }
-  ctx.resume.keepFrame((): ParallelFrame => ({ through }))
+  const ended: EndedLanes = { ...frame?.ended }
+  ctx.resume.keepFrame((): ParallelFrame => ({ ended }))
   const waiting: Control[] = []
-  const spans = createOpenSpans()
+  const spans = new OpenSpans()
   let failure: { readonly error: unknown } | undefined
   let end: Control | undefined
   try {
-    for await (const { value } of mergeLanes(lanes, ctx, through)) {
+    for await (const { value } of mergeAgents(lanes, ctx, ended)) {
       if (value.type === 'failed') {
-        through[value.lane] = { type: 'failed', message: toWireError(value.error).message }
+        ended[value.lane] = { type: 'failed', message: toWireError(value.error).message }
         yield* failureNote(
           value.error,
           { runId: ctx.resume.originRunId, address: addressOf(lanes, ctx, value.lane) },
           ctx.services,
         )
       } else if (value.type !== 'ended') {
-        spans.see(value)
+        spans.add(value)
         yield value
       } else if (value.control.type === 'exit' || value.control.type === 'break') {
         end = value.control
@@ -73,16 +73,16 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
   }
   yield* spans.close('Stopped, because of another agent beside it.')
   if (failure) throw failure.error
-  return end ?? joined(waiting) ?? finished(lanes, through)
+  return end ?? combineWaiting(waiting) ?? finish(lanes, ended)
 }
 
-type Through = Record<string, LaneEnd>
+type EndedLanes = Record<string, LaneEnd>
 
-function mergeLanes(lanes: Lanes, ctx: RunContext, through: Through) {
+function mergeAgents(lanes: Lanes, ctx: RunContext, ended: EndedLanes) {
   const { clock, graceMs } = ctx.services
   const { signal } = ctx
   const open = lanes.agents.flatMap((_, lane) =>
-    through[lane] ? [] : [laneOf(lanes, { lane, ctx, through })],
+    ended[lane] ? [] : [agentLane(lanes, { lane, ctx, ended })],
   )
   const onStrayError = (error: unknown): void =>
     ctx.services.report(`a lane failed as well: ${toWireError(error).code}`)
@@ -92,12 +92,12 @@ function mergeLanes(lanes: Lanes, ctx: RunContext, through: Through) {
 interface LaneOptions {
   readonly lane: number
   readonly ctx: RunContext
-  readonly through: Through
+  readonly ended: EndedLanes
 }
 
-function laneOf(
+function agentLane(
   { name, agents, onError }: Lanes,
-  { lane, ctx, through }: LaneOptions,
+  { lane, ctx, ended }: LaneOptions,
 ): Lane<AgentEvent | Ended | Failed, undefined> {
   return async function* run(signal) {
     const agent = agents[lane]
@@ -110,8 +110,8 @@ function laneOf(
       yield { type: 'failed', lane, error }
       return undefined
     }
-    // Noted at once: what a lane yields may never be read, when the run is stopped.
-    if (isStepDone(control, { step: agent.name, workflow: name })) through[lane] = { type: 'done' }
+    // Noted at once: events of a lane may never be read when the run is stopped.
+    if (isStepDone(control, { step: agent.name, workflow: name })) ended[lane] = { type: 'done' }
     else yield { type: 'ended', control }
     return undefined
   }
@@ -130,8 +130,8 @@ function addressOf(lanes: Lanes, { span }: RunContext, lane: number): string {
   })
 }
 
-/** What the lanes that are not through wait for, all of it. Undefined when all are through. */
-function joined(waiting: readonly Control[]): Control | undefined {
+/** All that the other lanes wait for. Undefined when all have ended. */
+function combineWaiting(waiting: readonly Control[]): Control | undefined {
   if (waiting.length === 0) return undefined
   if (waiting.some(({ type }) => type === 'cancelled')) return { type: 'cancelled' }
   const openInterrupts: OpenInterrupt[] = []
@@ -148,33 +148,29 @@ function joined(waiting: readonly Control[]): Control | undefined {
     : { type: 'done', pendingToolCallIds }
 }
 
-function finished({ name }: Lanes, through: ParallelFrame['through']): Control {
-  const ends = Object.values(through)
+function finish({ name }: Lanes, ended: ParallelFrame['ended']): Control {
+  const ends = Object.values(ended)
   const failures = ends.flatMap((end) => (end.type === 'failed' ? [end.message] : []))
   if (failures.length < ends.length) return { type: 'done' }
   throw new MillraceError('AGENT_ERROR', `All agents of '${name}' failed. ${failures.join(' ')}`)
 }
 
-/** The subagents that have started and not ended, so that those that are stopped can be closed. */
-export interface OpenSpans {
-  see(event: AgentEvent): void
-  /** The ends of all that are open, innermost first. */
-  close(message: string): AgentEvent[]
-}
+/** The subagent spans of the lanes that are open. Those of stopped lanes are closed before the workflow continues. */
+class OpenSpans {
+  readonly #open = new Set<string>()
 
-export function createOpenSpans(): OpenSpans {
-  const open = new Set<string>()
-  return {
-    see(event) {
-      if (event.type === 'SUBAGENT_STARTED') open.add(event.subagentRunId)
-      if (event.type === 'SUBAGENT_FINISHED' || event.type === 'SUBAGENT_ERROR')
-        open.delete(event.subagentRunId)
-    },
-    close: (message) =>
-      Array.from(open, (subagentRunId): AgentEvent => ({
-        type: 'SUBAGENT_ERROR',
-        subagentRunId,
-        message,
-      })).reverse(),
+  add(event: AgentEvent): void {
+    if (event.type === 'SUBAGENT_STARTED') this.#open.add(event.subagentRunId)
+    if (event.type === 'SUBAGENT_FINISHED' || event.type === 'SUBAGENT_ERROR')
+      this.#open.delete(event.subagentRunId)
+  }
+
+  /** Ends all open spans, innermost first. */
+  close(message: string): AgentEvent[] {
+    return Array.from(this.#open, (subagentRunId): AgentEvent => ({
+      type: 'SUBAGENT_ERROR',
+      subagentRunId,
+      message,
+    })).reverse()
   }
 }

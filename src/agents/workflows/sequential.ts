@@ -2,24 +2,24 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
-/** Where a sequence stands. */
+/** The agent at work. */
 interface SequenceFrame {
   readonly index: number
 }
 
 /**
- * Runs agents one after the other. Each hears those before it. One that fails, exits or breaks the loop around it is the
- * last; the result is that of the last.
+ * Runs agents one after the other. Each sees the messages of those before it. An agent that fails, exits or breaks the
+ * loop around it is the last; the result is that of the last.
  *
  * @example
  * const report = sequential({ name: 'report', agents: [researcher, writer, editor] })
  */
 export function sequential(options: WorkflowOptions): Agent {
   const agents = [...options.agents]
-  return workflowAgent('sequential', options, (ctx) => runSequence(options.name, agents, ctx))
+  return workflowAgent('sequential', options, (ctx) => runSteps(options.name, agents, ctx))
 }
 
-async function* runSequence(
+async function* runSteps(
   workflow: string,
   agents: readonly Agent[],
   ctx: RunContext,

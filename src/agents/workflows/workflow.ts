@@ -3,13 +3,13 @@ import type { Agent, Control } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 
-/** What all workflows are made with. */
+/** The options of all workflows. */
 export interface WorkflowOptions {
   readonly name: string
   readonly description?: string
-  /** The agents in it. One may stand in it more than once. */
+  /** An agent may occur more than once. */
   readonly agents: readonly Agent[]
-  /** What to ask it first: prompts that show its point. */
+  /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export function workflowAgent(
   return {
     name,
     description,
-    // By place, since a saved position is one.
+    // By index, since frames name agents by index.
     shape: {
       kind,
       name,
@@ -35,7 +35,7 @@ export function workflowAgent(
   }
 }
 
-/** Whether what comes next in the workflow may begin. Throws for a transfer: steps have nobody to hand over to. */
+/** Whether the next agent of the workflow may begin. Throws for a transfer: an agent of a workflow has no targets. */
 export function isStepDone(
   control: Control,
   { step, workflow }: { readonly step: string; readonly workflow: string },
