@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
 import { contentResult } from '../tools/tool-result.js'
-import { fromCallResult } from './mcp-call.js'
+import { fromCallResult } from './mcp-tools.js'
 
 const text = (value: string): ContentBlock => ({ type: 'text', text: value })
 
