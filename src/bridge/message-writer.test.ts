@@ -100,7 +100,12 @@ it('sends an encrypted value for the message being written or any other, also wi
   writer.end()
   writer.sendEncryptedValue('alone')
   writer.sendEncryptedValue('again', 'reasoning-1')
-  expect(strict(sink.take()).messages).toEqual([
+  const { out, messages } = strict(sink.take())
+  expect(out.slice(3, 5)).toEqual([
+    'REASONING_MESSAGE_END reasoning-1',
+    'REASONING_ENCRYPTED_VALUE reasoning-1',
+  ])
+  expect(messages).toEqual([
     { id: 'reasoning-1', role: 'reasoning', content: 'hm', encryptedValue: 'again' },
     { id: 'reasoning-2', role: 'reasoning', content: '', encryptedValue: 'more' },
     { id: 'reasoning-3', role: 'reasoning', content: '', encryptedValue: 'alone' },
