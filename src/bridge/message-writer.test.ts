@@ -112,16 +112,14 @@ it('sends an encrypted value for the message being written or any other, also wi
   ])
 })
 
-it('puts tool calls into the text before them, unless reasoning came in between', () => {
+it('knows the text that a tool call belongs to, unless reasoning came in between', () => {
   const { writer } = createWriter()
   writer.begin('text')
-  expect(writer.messageForCall()).toBe('message-1')
+  expect(writer.parentMessageId).toBe('message-1')
   writer.end()
-  expect(writer.messageForCall()).toBe('message-1')
+  expect(writer.parentMessageId).toBe('message-1')
   writer.begin('reasoning')
   expect(writer.parentMessageId).toBeUndefined()
-  expect(writer.messageForCall()).toBe('message-2')
-  expect(writer.messageForCall()).toBe('message-2')
 })
 
 it('ends a span as its subagent did', () => {

@@ -85,11 +85,6 @@ export class MessageWriter {
     this.#hasWritten = false
   }
 
-  /** The message for the next tool call. Calls that follow each other stand in one message, as the model made them. */
-  messageForCall(): string {
-    return (this.parentMessageId ??= this.newId('text'))
-  }
-
   /** An id for a message that begins later. */
   newId(kind: MessageKind): string {
     return this.#options.newId(kind === 'text' ? 'message' : 'reasoning')
