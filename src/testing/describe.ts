@@ -5,7 +5,7 @@ const issuesSchema = z.object({
   issues: z.array(z.object({ path: z.array(z.unknown()), message: z.string() })).min(1),
 })
 
-/** One line about any thrown value; validation errors name the fields at fault. */
+/** Describes any thrown value in one line; validation errors name the fields at fault. */
 export function describeError(error: unknown): string {
   const validation = issuesSchema.safeParse(error)
   if (validation.success) {
@@ -15,15 +15,15 @@ export function describeError(error: unknown): string {
   return text.replaceAll('\n', ' ')
 }
 
-const MAX_LENGTH = 300
+const maxLength = 300
 
-/** Any value as one short line. */
-export function describeValue(value: unknown): string {
-  const text = toText(value)
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
+/** Describes any value in one short line. */
+export function describeBriefly(value: unknown): string {
+  const text = jsonText(value)
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-function toText(value: unknown): string {
+function jsonText(value: unknown): string {
   try {
     // Undefined, functions and symbols have no JSON, whatever the declared type says.
     const json = JSON.stringify(value) as string | undefined

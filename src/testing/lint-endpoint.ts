@@ -1,15 +1,17 @@
+import type { RunAgentInput } from '@ag-ui/core'
+import { untilAborted } from '../core/abort.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
-import { exchangeRun } from './endpoint/exchange.js'
-import { lintEvents } from './lint-events.js'
-import type { Violation } from './lint-rules.js'
-import { checkedInput } from './checked-input.js'
+import { describeError } from './describe.js'
+import { createFrameReader } from './endpoint/frames.js'
+import { checkHead, ExchangeStop, readEventBody, withDeadline } from './endpoint/response.js'
+import { checkRunInput, lintEvents } from './lint-events.js'
+import type { LintRule, Violation } from './rules/lint-rules.js'
 
-/** How to make the request, and how long to wait. */
 export interface LintEndpointOptions {
   /** More request headers, for example `authorization`. `accept` and `content-type` are fixed. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Gives up; the promise then rejects with the signal's reason. */
+  /** Aborts the request; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   /** How long the whole run may take. */
   readonly timeoutMs?: number
@@ -17,13 +19,12 @@ export interface LintEndpointOptions {
   readonly closeWithinMs?: number
   /** In place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** Where the time comes from. */
   readonly clock?: Clock
 }
 
-/** What came of one request. */
+/** The result of one request. */
 export interface EndpointReport {
-  /** What is wrong with the exchange, then what is wrong with the events. */
+  /** Violations of the HTTP exchange, then those of the events. */
   readonly violations: readonly Violation[]
   /** The documents of all frames, in order. */
   readonly events: readonly unknown[]
@@ -47,11 +48,11 @@ export async function lintEndpoint(
   const { headers = {}, signal, fetch = globalThis.fetch, clock = systemClock } = options
   const { timeoutMs = 30_000, closeWithinMs = 3_000 } = options
   const target = parseUrl(url)
-  const runInput = checkedInput(input)
+  const runInput = checkRunInput(input)
   const settings = { headers, signal, fetch, clock, timeoutMs, closeWithinMs }
   const exchange = await exchangeRun(target, runInput, settings)
   const { violations, events, status, isWhole } = exchange
-  // Without events there is a reason, and it is in the report: that they are missing adds nothing.
+  // When there are no events, the report has the reason already.
   const found = events.length > 0 ? lintEvents(events, { input: runInput, complete: isWhole }) : []
   return { violations: [...violations, ...found], events, status }
 }
@@ -60,4 +61,69 @@ function parseUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed
   throw new MillraceError('INVALID_INPUT', `Not an http or https URL: '${String(url)}'`)
+}
+
+interface ExchangeOptions {
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMs: number
+  readonly closeWithinMs: number
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+}
+
+interface Exchange {
+  readonly violations: readonly Violation[]
+  readonly events: readonly unknown[]
+  readonly status: number | undefined
+  /** Whether the stream was read to its end. */
+  readonly isWhole: boolean
+}
+
+/** Posts the input and reads the whole answer. Rejects only with the reason of an aborted `signal`. */
+async function exchangeRun(url: URL, input: RunAgentInput, options: ExchangeOptions): Promise<Exchange> {
+  const { clock, fetch, headers, closeWithinMs } = options
+  const violations: Violation[] = []
+  const report = (rule: LintRule, message: string): void => {
+    violations.push({ rule, message, index: undefined })
+  }
+  const frames = createFrameReader(report)
+  const answer: { status?: number } = {}
+  const cause = await toExchangeStop(
+    withDeadline(options, async (stop) => {
+      const request = { ...toRequest(input, headers), signal: stop.signal }
+      const response = await untilAborted(fetch(url, request).catch(unreachable), stop.signal)
+      answer.status = response.status
+      const body = await untilAborted(checkHead(response, report), stop.signal)
+      if (!body) return
+      await readEventBody(body, { clock, frames, stop, closeWithinMs })
+      if (frames.isEmpty) report('empty-body', `HTTP ${response.status} without an event in its body`)
+    }),
+  )
+  if (cause) report(cause.rule, cause.message)
+  const isWhole = frames.isReadable && (cause === undefined || cause.rule === 'stream-not-closed')
+  return { violations, events: frames.events, status: answer.status, isWhole }
+}
+
+function toRequest(input: RunAgentInput, headers: ExchangeOptions['headers']): RequestInit {
+  const fixed = { 'content-type': 'application/json', accept: 'text/event-stream' }
+  const merged = new Headers(headers)
+  for (const [name, value] of Object.entries(fixed)) merged.set(name, value)
+  return { method: 'POST', headers: merged, body: JSON.stringify(input) }
+}
+
+async function toExchangeStop(work: Promise<void>): Promise<ExchangeStop | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (error instanceof ExchangeStop) return error
+    throw error
+  }
+}
+
+function unreachable(error: unknown): never {
+  // Node says "fetch failed" and keeps the reason to the cause.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  throw new ExchangeStop('http-unreachable', `no answer: ${describeError(cause)}`)
 }

@@ -1,29 +1,29 @@
-import type { BaseEvent } from '@ag-ui/core'
-import { createClientCheck } from './client-check.js'
-import { describeValue } from './describe.js'
+import { omitOptionalNulls, type BaseEvent, type RunAgentInput } from '@ag-ui/core'
+import { RunAgentInputSchema } from '@ag-ui/core/schemas'
+import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/is-record.js'
-import type { LintRule, Violation } from './lint-rules.js'
-import { createJudge } from './rules/judge.js'
-import { withoutNulls } from './rules/null-fields.js'
-import { checkedInput } from './checked-input.js'
+import { createClientCheck } from './client-check.js'
+import { describeBriefly, describeError } from './describe.js'
+import { createRuleChecker } from './rules/check-rules.js'
+import type { LintRule, Violation } from './rules/lint-rules.js'
+import { withoutNulls } from './rules/payload.js'
 
-/** What is known about a stream besides its events. */
 export interface LintOptions {
   /**
-   * The RunAgentInput the stream answers. Without it, nothing is compared with the request, and the client is taken to
+   * The RunAgentInput the stream answers. Without it, nothing is compared with the request, and the client is assumed to
    * start with no messages and an empty state.
    */
   readonly input?: unknown
-  /** Whether the stream has been read to its end. When false, what is still to come is not missed. */
+  /** Whether the stream was read to its end. Default true. When false, a missing end is no violation. */
   readonly complete?: boolean
 }
 
-/** After so many violations, or events a client rejects, a producer is understood. */
-const MAX_FAULTS = 100
+/** The linter stops after so many violations, or events a client rejects. */
+const maxFaults = 100
 
 /**
- * Everything a producer did wrong in a stream of AG-UI 1.0 events, as found; at most 100 violations. The events may
- * be any values. Throws INVALID_INPUT when `input` is not a valid RunAgentInput.
+ * Finds everything a producer did wrong in a stream of AG-UI 1.0 events; at most 100 violations. The events may be any
+ * values. Throws INVALID_INPUT when `input` is not a valid RunAgentInput.
  *
  * @example
  * const violations = lintEvents(events, { input })
@@ -34,16 +34,37 @@ export function lintEvents(events: Iterable<unknown>, options: LintOptions = {})
   let index = 0
   for (const event of events) {
     linter.take(event, index++)
-    if (linter.isExhausted) return linter.violations.slice(0, MAX_FAULTS)
+    if (linter.isExhausted) return linter.violations.slice(0, maxFaults)
   }
   if (options.complete ?? true) linter.end()
   return linter.violations
 }
 
+/**
+ * Throws INVALID_EVENT when the linter finds a violation, for tests of any framework. The message has one line for each,
+ * with the event at fault.
+ *
+ * @example
+ * assertValidStream(await collect(agent.run(input)), { input })
+ */
+export function assertValidStream(events: Iterable<unknown>, options: LintOptions = {}): void {
+  const all = [...events]
+  const violations = lintEvents(all, options)
+  if (violations.length === 0) return
+  const lines = violations.map((violation) => violationLine(violation, all))
+  const message = `The stream breaks AG-UI 1.0:\n${lines.join('\n')}`
+  throw new MillraceError('INVALID_EVENT', message, { details: { violations } })
+}
+
+function violationLine({ rule, message, index }: Violation, events: readonly unknown[]): string {
+  if (index === undefined) return `  [${rule}] ${message}`
+  return `  [${rule}] ${message} (event ${index}: ${describeBriefly(events[index])})`
+}
+
 function createLinter(given: unknown) {
-  const input = given === undefined ? undefined : checkedInput(given)
+  const input = given === undefined ? undefined : checkRunInput(given)
   const checkAsClient = createClientCheck()
-  const judge = createJudge(input)
+  const rules = createRuleChecker(input)
   const violations: Violation[] = []
   let hasEnded = false
   let rejected = 0
@@ -54,35 +75,43 @@ function createLinter(given: unknown) {
   return {
     violations,
     get isExhausted() {
-      return violations.length >= MAX_FAULTS || rejected >= MAX_FAULTS
+      return violations.length >= maxFaults || rejected >= maxFaults
     },
     take(value: unknown, index: number): void {
-      if (!isEvent(value)) {
-        report('event-object', `not an object with a type: ${describeValue(value)}`, index)
+      if (!isEventObject(value)) {
+        report('event-object', `not an object with a type: ${describeBriefly(value)}`, index)
         return
       }
-      hasEnded = endedAfter(hasEnded, value.type)
+      hasEnded = hasEndedAfter(hasEnded, value.type)
       const { event: sent, paths } = withoutNulls(value)
       if (paths.length > 0) report('null-field', `${value.type} is null at ${paths.join(', ')}`, index)
       // The client's operators are typed for checked events but take whatever a transport delivers.
       const { events, findings, isRejected } = checkAsClient(sent as BaseEvent)
       if (isRejected) rejected++
-      const judged = events.flatMap((event) => judge.judge(event, sent, index))
-      for (const { rule, message } of [...findings, ...judged]) report(rule, message, index)
+      const broken = events.flatMap((event) => rules.check(event, sent, index))
+      for (const { rule, message } of [...findings, ...broken]) report(rule, message, index)
     },
     end(): void {
-      violations.push(...judge.end())
+      violations.push(...rules.end())
       if (!hasEnded) report('terminal-missing', 'the stream ends without RUN_FINISHED or RUN_ERROR')
     },
   }
 }
 
-function isEvent(value: unknown): value is Record<string, unknown> & { type: string } {
+function isEventObject(value: unknown): value is Record<string, unknown> & { type: string } {
   return isRecord(value) && typeof value.type === 'string' && value.type !== ''
 }
 
-/** Goes by the type alone: a malformed RUN_FINISHED is wrong, but it is there. */
-function endedAfter(hasEnded: boolean, type: string): boolean {
+/** Looks at the type alone: a malformed RUN_FINISHED is wrong, but not missing. */
+function hasEndedAfter(hasEnded: boolean, type: string): boolean {
   if (type === 'RUN_STARTED') return false
   return hasEnded || type === 'RUN_FINISHED' || type === 'RUN_ERROR'
+}
+
+/** Parses the caller's own input. Throws INVALID_INPUT: then the caller is wrong, not the producer. */
+export function checkRunInput(input: unknown): RunAgentInput {
+  const parsed = RunAgentInputSchema.safeParse(omitOptionalNulls(input, 'RunAgentInput'))
+  // The schema's type allows an explicit undefined where the protocol's has an absent field.
+  if (parsed.success) return parsed.data as RunAgentInput
+  throw new MillraceError('INVALID_INPUT', `Not a RunAgentInput: ${describeError(parsed.error)}`)
 }

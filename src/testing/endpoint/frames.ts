@@ -1,20 +1,20 @@
 import { createParser } from 'eventsource-parser'
-import { describeValue } from '../describe.js'
-import type { LintRule } from '../lint-rules.js'
+import { describeBriefly } from '../describe.js'
+import type { LintRule } from '../rules/lint-rules.js'
 
 /** The most a client buffers of an unfinished frame. */
-const MAX_FRAME_LENGTH = 10 * 1024 * 1024
+const maxFrameLength = 10 * 1024 * 1024
 
-/** Takes the text of an event stream apart, and reports what a client of AG-UI cannot read. */
+/** Splits the text of an event stream into frames, and reports what a client of AG-UI cannot read. */
 export interface FrameReader {
   /** The JSON document of every frame so far. */
   readonly events: readonly unknown[]
   /** True until there is a frame with data, readable or not. */
   readonly isEmpty: boolean
-  /** False once the text cannot be followed any further. */
+  /** False once the rest of the text cannot be read. */
   readonly isReadable: boolean
   feed(text: string): void
-  /** Takes what is left as the last frame, as clients do. */
+  /** Reads what is left as the last frame, as clients do. */
   end(): void
 }
 
@@ -28,21 +28,21 @@ export function createFrameReader(report: (rule: LintRule, message: string) => v
   const overflow = (): void => {
     isReadable = false
     count++
-    report('frame-size', `frame ${count} has more than ${MAX_FRAME_LENGTH} characters`)
+    report('frame-size', `frame ${count} has more than ${maxFrameLength} characters`)
   }
   const parser = createParser({
-    maxBufferSize: MAX_FRAME_LENGTH,
+    maxBufferSize: maxFrameLength,
     onEvent({ data }) {
       if (!isReadable) return
       // Whether the parser ran full before this frame was complete depends on how the bytes arrived.
-      if (data.length > MAX_FRAME_LENGTH) {
+      if (data.length > maxFrameLength) {
         overflow()
         return
       }
       count++
-      const document = parseJson(data)
+      const document = parseFrameData(data)
       if (document) events.push(document.value)
-      else report('frame-json', `frame ${count} ${faultOf(data)}`)
+      else report('frame-json', `frame ${count} ${frameProblem(data)}`)
     },
     onError({ type }) {
       // Clients ignore unknown fields, and so does this.
@@ -71,7 +71,7 @@ export function createFrameReader(report: (rule: LintRule, message: string) => v
   }
 }
 
-function parseJson(data: string): { value: unknown } | undefined {
+function parseFrameData(data: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(data) }
   } catch {
@@ -80,8 +80,8 @@ function parseJson(data: string): { value: unknown } | undefined {
   }
 }
 
-function faultOf(data: string): string {
+function frameProblem(data: string): string {
   if (data === '') return 'has an empty data field'
   if (data === '[DONE]') return 'is [DONE]: the end of a run is its terminal event and the end of the body'
-  return `is not JSON: ${describeValue(data)}`
+  return `is not JSON: ${describeBriefly(data)}`
 }

@@ -1,36 +1,36 @@
 import type { Interrupt } from '@ag-ui/core'
 import type { EventOf } from '../../protocol/index.js'
-import { defineRule, isClientTool, quote, toolOf } from './rule.js'
+import { defineRule, isClientTool, quoteNames, toolNameOf } from './rule.js'
 
-/** What a run waits on can be answered. */
+/** The interrupts of a run can be answered. */
 export const interruptRules = [
   defineRule('interrupt-ids', ['RUN_FINISHED'], function* (event, { run }) {
     const ids = interruptsOf(event).map(({ id }) => id)
     const repeated = new Set(ids.filter((id, at) => ids.indexOf(id) !== at))
-    if (repeated.size > 0) yield `several interrupts have the id ${quote(repeated)}`
+    if (repeated.size > 0) yield `several interrupts have the id ${quoteNames(repeated)}`
     if (event.outcome?.type !== 'interrupt') return
     for (const [subagentRunId, phase] of run.subagents) {
       if (phase.type !== 'suspended') continue
       const unknown = phase.interruptIds.filter((id) => !ids.includes(id))
       if (unknown.length > 0) {
-        yield `subagent '${subagentRunId}' is suspended on ${quote(unknown)}, which the run does not raise`
+        yield `subagent '${subagentRunId}' is suspended on ${quoteNames(unknown)}, which the run does not raise`
       }
     }
   }),
-  defineRule('interrupt-call', ['RUN_FINISHED'], function* (event, moment) {
+  defineRule('interrupt-call', ['RUN_FINISHED'], function* (event, context) {
     for (const { id, toolCallId } of interruptsOf(event)) {
       if (toolCallId === undefined) continue
-      if (moment.run.answered.has(toolCallId)) {
+      if (context.run.answered.has(toolCallId)) {
         yield `interrupt '${id}' waits on call '${toolCallId}', which has a result in this run`
-      } else if (toolOf(toolCallId, moment) === undefined) {
+      } else if (toolNameOf(toolCallId, context) === undefined) {
         yield `interrupt '${id}' names call '${toolCallId}', which no client knows`
       }
     }
   }),
-  defineRule('interrupt-on-client-tool', ['RUN_FINISHED'], function* (event, moment) {
+  defineRule('interrupt-on-client-tool', ['RUN_FINISHED'], function* (event, context) {
     for (const { id, toolCallId } of interruptsOf(event)) {
-      const tool = toolCallId === undefined ? undefined : toolOf(toolCallId, moment)
-      if (isClientTool(tool, moment)) {
+      const tool = toolCallId === undefined ? undefined : toolNameOf(toolCallId, context)
+      if (isClientTool(tool, context)) {
         yield `interrupt '${id}' is for client tool '${String(tool)}': end in success and leave the call pending`
       }
     }

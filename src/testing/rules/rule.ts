@@ -1,16 +1,16 @@
 import type { Message, RunAgentInput } from '@ag-ui/core'
 import type { AgUiEvent, EventOf } from '../../protocol/index.js'
-import type { LintRule } from '../lint-rules.js'
-import type { RunFacts } from '../run-facts.js'
+import type { LintRule } from './lint-rules.js'
+import type { RunFacts } from './run-facts.js'
 
-/** A violation before it is given its place in the stream. */
+/** A violation without its index in the stream. */
 export interface Finding {
   readonly rule: LintRule
   readonly message: string
 }
 
-/** One event together with all that came before it. */
-export interface Moment {
+/** One event together with what is known of the stream before it. */
+export interface RuleContext {
   readonly event: AgUiEvent
   /** The event as it was sent: before defaults were filled in and before a chunk was expanded. */
   readonly sent: Readonly<Record<string, unknown>>
@@ -21,25 +21,25 @@ export interface Moment {
   readonly input: RunAgentInput | undefined
 }
 
-/** A pure check of one moment of a stream. */
+/** A pure check of one event in its context. */
 export interface Rule {
   readonly name: LintRule
   /** One sentence per violation. */
-  check(moment: Moment): Iterable<string>
+  check(context: RuleContext): Iterable<string>
 }
 
-/** A rule that looks at events of some types only. */
+/** Defines a rule about events of some types. */
 export function defineRule<T extends AgUiEvent['type']>(
   name: LintRule,
   types: readonly T[],
-  check: (event: EventOf<T>, moment: Moment) => Iterable<string>,
+  check: (event: EventOf<T>, context: RuleContext) => Iterable<string>,
 ): Rule {
-  const concerns = (event: AgUiEvent): event is EventOf<T> => types.some((type) => type === event.type)
-  return { name, check: (moment) => (concerns(moment.event) ? check(moment.event, moment) : []) }
+  const applies = (event: AgUiEvent): event is EventOf<T> => types.some((type) => type === event.type)
+  return { name, check: (context) => (applies(context.event) ? check(context.event, context) : []) }
 }
 
-/** The name of the tool a call went to, if the client knows the call. */
-export function toolOf(toolCallId: string, { run, messages }: Moment): string | undefined {
+/** The name of the tool of a call, if the client knows the call. */
+export function toolNameOf(toolCallId: string, { run, messages }: RuleContext): string | undefined {
   const streamed = run.calls.get(toolCallId)
   if (streamed !== undefined) return streamed
   for (const message of messages) {
@@ -51,11 +51,11 @@ export function toolOf(toolCallId: string, { run, messages }: Moment): string | 
 }
 
 /** Whether the tool is one the client brought with its input. */
-export function isClientTool(name: string | undefined, { input }: Moment): boolean {
+export function isClientTool(name: string | undefined, { input }: RuleContext): boolean {
   return input?.tools.some((tool) => tool.name === name) ?? false
 }
 
-/** Ids, or other names, as they stand in a sentence. */
-export function quote(names: Iterable<string>): string {
+/** Ids, or other names, for a sentence. */
+export function quoteNames(names: Iterable<string>): string {
   return [...names].map((name) => `'${name}'`).join(', ')
 }

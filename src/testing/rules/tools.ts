@@ -1,4 +1,4 @@
-import { defineRule, isClientTool, quote, toolOf } from './rule.js'
+import { defineRule, isClientTool, quoteNames, toolNameOf } from './rule.js'
 
 /** Every call has one result, from the side whose tool it is, or is pending. */
 export const toolRules = [
@@ -8,13 +8,13 @@ export const toolRules = [
     const named = outcome?.pendingToolCallIds
     if (named === undefined) {
       const isOwed = pending.length > 0 && input?.protocolVersion !== undefined
-      if (isOwed) yield `pendingToolCallIds is missing, pending are ${quote(pending)}`
+      if (isOwed) yield `pendingToolCallIds is missing, pending are ${quoteNames(pending)}`
     } else if (named.join('\n') !== pending.join('\n')) {
-      yield `pendingToolCallIds are [${quote(named)}], pending are [${quote(pending)}]`
+      yield `pendingToolCallIds are [${quoteNames(named)}], pending are [${quoteNames(pending)}]`
     }
   }),
-  defineRule('result-without-call', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, moment) {
-    if (toolOf(toolCallId, moment) === undefined) yield `there is no call '${toolCallId}' to answer`
+  defineRule('result-without-call', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, context) {
+    if (toolNameOf(toolCallId, context) === undefined) yield `there is no call '${toolCallId}' to answer`
   }),
   defineRule('duplicate-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, { messages, input }) {
     // Some clients put the answer to an interrupt into the history as a result; the real one follows on resume.
@@ -24,9 +24,9 @@ export const toolRules = [
     )
     if (isHeld) yield `the client already has a result of call '${toolCallId}'`
   }),
-  defineRule('client-tool-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, moment) {
-    const tool = toolOf(toolCallId, moment)
-    if (isClientTool(tool, moment)) {
+  defineRule('client-tool-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, context) {
+    const tool = toolNameOf(toolCallId, context)
+    if (isClientTool(tool, context)) {
       yield `call '${toolCallId}' went to client tool '${String(tool)}': its result comes from the client`
     }
   }),

@@ -1,15 +1,15 @@
 import type { Message } from '@ag-ui/core'
 import type { AgUiEvent } from '../../protocol/index.js'
 import { isRecord } from '../../core/is-record.js'
-import type { Moment, Rule } from './rule.js'
+import type { RuleContext, Rule } from './rule.js'
 
 /** Clients before 1.0 get what they can read. */
 export const versionGateRules: readonly Rule[] = [
   {
     name: 'version-gate',
-    *check(moment) {
-      if (moment.input === undefined || moment.input.protocolVersion !== undefined) return
-      for (const shape of newShapes(moment.event, moment.sent)) {
+    *check(context) {
+      if (context.input === undefined || context.input.protocolVersion !== undefined) return
+      for (const shape of newShapes(context.event, context.sent)) {
         yield `${shape} breaks clients before 1.0, and this client named no version`
       }
     },
@@ -17,7 +17,7 @@ export const versionGateRules: readonly Rule[] = [
 ]
 
 /** What a client of 0.0.59 fails on. */
-function* newShapes(event: AgUiEvent, sent: Moment['sent']): Iterable<string> {
+function* newShapes(event: AgUiEvent, sent: RuleContext['sent']): Iterable<string> {
   switch (event.type) {
     case 'RUN_STARTED':
       // The schema fills these in, so only the event as sent tells.

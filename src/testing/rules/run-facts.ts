@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
-import type { AgUiEvent, EventOf } from '../protocol/index.js'
+import type { AgUiEvent, EventOf } from '../../protocol/index.js'
 
-/** What the rules need to know of the stream so far. Everything but `threadId` is about the current run. */
+/** Facts about the stream so far that rules need. All but `threadId` are about the current run. */
 export interface RunFacts {
   /** The thread of the first run of the stream. */
   readonly threadId: string | undefined
@@ -11,16 +11,16 @@ export interface RunFacts {
   readonly calls: ReadonlyMap<string, string>
   /** Ids of the tool calls that got a result. */
   readonly answered: ReadonlySet<string>
-  /** Subagents started, with how they ended so far. */
+  /** Subagents started, each with its phase. */
   readonly subagents: ReadonlyMap<string, SubagentPhase>
   /** Ids of the messages streamed, with the kind of stream. */
   readonly streamed: ReadonlyMap<string, 'reasoning' | 'conversation'>
-  /** What the client has from elsewhere than this run's stream. */
-  readonly held: Held
+  /** Messages and calls the client has from elsewhere than this run's stream. */
+  readonly known: KnownIds
 }
 
 /** Ids of messages that have content, and of tool calls. */
-interface Held {
+interface KnownIds {
   readonly messages: ReadonlySet<string>
   readonly calls: ReadonlySet<string>
 }
@@ -29,7 +29,7 @@ type SubagentPhase =
   | { readonly type: 'active' | 'success' | 'error' }
   | { readonly type: 'suspended'; readonly interruptIds: readonly string[] }
 
-/** The facts before a run, to a client that holds these messages. */
+/** The facts before a run of a client that holds these messages. */
 export function initialFacts(messages: readonly Message[]): RunFacts {
   return {
     threadId: undefined,
@@ -39,11 +39,11 @@ export function initialFacts(messages: readonly Message[]): RunFacts {
     answered: new Set(),
     subagents: new Map(),
     streamed: new Map(),
-    held: heldIn(messages),
+    known: knownIdsIn(messages),
   }
 }
 
-/** One event and its place. */
+/** One event and its index. */
 export interface FactsStep {
   readonly event: AgUiEvent
   readonly index: number
@@ -84,7 +84,10 @@ export function nextFacts(facts: RunFacts, { event, index, messages }: FactsStep
     case 'SUBAGENT_STARTED':
     case 'SUBAGENT_FINISHED':
     case 'SUBAGENT_ERROR':
-      return { ...facts, subagents: withEntry(facts.subagents, event.subagentRunId, phaseAfter(event)) }
+      return {
+        ...facts,
+        subagents: withEntry(facts.subagents, event.subagentRunId, subagentPhaseAfter(event)),
+      }
     default:
       return facts
   }
@@ -93,20 +96,20 @@ export function nextFacts(facts: RunFacts, { event, index, messages }: FactsStep
 function afterSnapshot(facts: RunFacts, { messages }: EventOf<'MESSAGES_SNAPSHOT'>): RunFacts {
   const ids = new Set(messages.map(({ id }) => id))
   const isKept = ([id, kind]: [string, string]): boolean => kind === 'reasoning' || ids.has(id)
-  const fresh = heldIn(messages.filter(({ id }) => !facts.streamed.has(id)))
-  const calls = heldIn(messages).calls
+  const fresh = knownIdsIn(messages.filter(({ id }) => !facts.streamed.has(id)))
+  const calls = knownIdsIn(messages).calls
   return {
     ...facts,
     // An id the snapshot lost is reported once, with this snapshot.
     streamed: new Map([...facts.streamed].filter(isKept)),
-    held: {
-      messages: new Set([...[...facts.held.messages].filter((id) => ids.has(id)), ...fresh.messages]),
-      calls: new Set([...[...facts.held.calls].filter((id) => calls.has(id)), ...fresh.calls]),
+    known: {
+      messages: new Set([...[...facts.known.messages].filter((id) => ids.has(id)), ...fresh.messages]),
+      calls: new Set([...[...facts.known.calls].filter((id) => calls.has(id)), ...fresh.calls]),
     },
   }
 }
 
-function phaseAfter(
+function subagentPhaseAfter(
   event: EventOf<'SUBAGENT_STARTED' | 'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>,
 ): SubagentPhase {
   if (event.type === 'SUBAGENT_STARTED') return { type: 'active' }
@@ -115,7 +118,7 @@ function phaseAfter(
   return { type: 'suspended', interruptIds: event.outcome.interruptIds ?? [] }
 }
 
-function heldIn(messages: readonly Message[]): Held {
+function knownIdsIn(messages: readonly Message[]): KnownIds {
   const withContent = messages.filter(({ content }) => content)
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
   return { messages: new Set(withContent.map(({ id }) => id)), calls: new Set(calls.map(({ id }) => id)) }

@@ -9,25 +9,24 @@ import type { BaseEvent } from '@ag-ui/core'
 import { Subject, tap, type Observable } from 'rxjs'
 import type { AgUiEvent } from '../protocol/index.js'
 
-/** What the client made of one event. */
-export interface Passage {
+/** The result of one event in the client. */
+export interface ClientResult {
   /** The event as the schema parsed it, chunks expanded into starts, contents and ends. */
   readonly events: readonly AgUiEvent[]
-  /** Set when the client would have failed the run here. The line is dead then. */
+  /** Set when the client would have failed the run here. Then the pipeline is dead. */
   readonly failure: { readonly rule: 'client-schema' | 'client-verify'; readonly error: unknown } | undefined
 }
 
 /** The stages an event passes in `@ag-ui/client`, from the transport to the reducer, fed one event at a time. */
-export interface ClientLine {
-  send(event: BaseEvent): Passage
+export interface ClientPipeline {
+  send(event: BaseEvent): ClientResult
 }
 
-/** A fresh client, before its first event. */
-export function openClientLine(): ClientLine {
+export function createClientPipeline(): ClientPipeline {
   const source = new Subject<BaseEvent>()
   let rule: 'client-schema' | 'client-verify' = 'client-schema'
   let events: AgUiEvent[] = []
-  let failure: Passage['failure']
+  let failure: ClientResult['failure']
   const input = { threadId: '', runId: '', messages: [], tools: [], context: [] }
   new CompatibilityBoundary()
     .run(input, new SourceAgent(source))

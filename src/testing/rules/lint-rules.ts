@@ -1,11 +1,10 @@
-/** What a rule asks for. */
 export interface LintRuleInfo {
   /**
-   * Who finds it: `client` rules repeat what `@ag-ui/client` itself rejects or warns about, `stream` rules look at
+   * The part that finds violations: `client` rules repeat what `@ag-ui/client` itself rejects or warns about, `stream` rules look at
    * the events beyond that, `endpoint` rules look at the HTTP exchange.
    */
   readonly scope: 'client' | 'stream' | 'endpoint'
-  /** What a correct producer does, in one line. */
+  /** One line that says what a correct producer does. */
   readonly text: string
 }
 
@@ -107,8 +106,8 @@ export type LintRule = keyof typeof lintRules
 /** One thing a producer did wrong. */
 export interface Violation {
   readonly rule: LintRule
-  /** What is wrong, in a sentence. */
+  /** One sentence that says what is wrong. */
   readonly message: string
-  /** Position of the event at fault, from 0; undefined when no single event is. */
+  /** Index of the event at fault, from 0; undefined when no single event is. */
   readonly index: number | undefined
 }
