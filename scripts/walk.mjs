@@ -3,6 +3,7 @@
  * coverage of the build, and the sizes and names of the sources.
  *
  *   npm run walk                         all figures
+ *   npm run walk -- --files              also lists the files that each request passes
  *   npm run walk -- --delta              also lists the functions that a text delta passes
  *   node scripts/walk.mjs --static       the figures of the sources only, without a build
  *   node scripts/walk.mjs --names        lists the function names that several files use
@@ -11,7 +12,7 @@
 import { measureSources } from './walk/sources.mjs'
 
 const flags = new Set(process.argv.slice(2))
-const known = ['--static', '--names', '--single', '--delta']
+const known = ['--static', '--names', '--single', '--files', '--delta']
 const unknown = [...flags].filter((flag) => !known.includes(flag))
 if (unknown.length > 0) {
   console.error(`Unknown: ${unknown.join(' ')}. Known: ${known.join(' ')}.`)
@@ -30,6 +31,8 @@ if (!['--static', '--names', '--single'].some((flag) => flags.has(flag))) {
   const { measureRequests } = await import('./walk/requests.mjs')
   const requests = await measureRequests()
   console.table(Object.fromEntries(requests.map(({ label, figures }) => [label, figures])))
+  if (flags.has('--files'))
+    for (const { label, files } of requests) console.log(`${label}: ${files.join(' ')}`)
   if (flags.has('--delta'))
     for (const { label, deltaPath } of requests)
       for (const [file, functions] of deltaPath) console.log(`${label}: ${file}: ${functions.join(' ')}`)

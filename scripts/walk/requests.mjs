@@ -78,6 +78,7 @@ function countFunctions(scripts, deltaCount) {
       'files a delta': onDelta ? deltaPath.size : '',
       'functions a delta': onDelta ? deltaFunctions : '',
     },
+    files: [...files].sort(),
     deltaPath,
   }
 }
