@@ -6,29 +6,29 @@ import { contestants, model, type Contestant } from './adk/contestants.js'
 const pieces = 2_000
 const rounds = 31
 const histories = [0, 100, 1_000]
-/** What an event may cost on top of the bare Runner. */
+/** The most that an event may cost on top of the bare Runner. */
 const maxAdded = 0.25
-/** How much more the added part may be in a long history, beside what a clock can tell. */
+/** The growth of that overhead that a long history may cause, apart from the resolution of the clock. */
 const maxGrowth = 1.5
 const noiseMicros = 2
-/** How much a history may add to a run, of what it adds to the Runner's own. */
+/** The most that a history may add to a run, relative to what it adds to the bare Runner. */
 const maxHistory = 1.5
 
 interface Figures {
-  /** Microseconds for each word of an answer. */
+  /** Microseconds per word of an answer. */
   readonly event: number
-  /** Microseconds for a run that says one word. */
+  /** Microseconds for a run that answers one word. */
   readonly run: number
 }
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as (options: { type: 'minor' }) => void
 
-/** Microseconds of the processor: nothing here waits for anything, and others on the machine do not count. */
+/** CPU time in microseconds: nothing here waits, and other processes do not count. */
 async function time(prepare: Contestant, history: number, words: number): Promise<number> {
   const once = await prepare(history)
   model.words = words
-  // What it took to get ready is not part of it. Not more than this: a full collection throws compiled code away.
+  // Collects the garbage of the setup. A minor collection only: a full one discards compiled code.
   collectGarbage({ type: 'minor' })
   const before = process.cpuUsage()
   const events = await once()
@@ -40,7 +40,7 @@ async function time(prepare: Contestant, history: number, words: number): Promis
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
-/** All in turns, round by round, so that what else the machine does meets them alike. */
+/** All contestants alternate, so that other load on the machine affects them alike. */
 async function measure(history: number): Promise<Figures[]> {
   const taken = contestants.map(() => ({ event: [] as number[], run: [] as number[] }))
   for (let round = 0; round < rounds; round++)
@@ -67,14 +67,14 @@ function print(history: number, figures: readonly Figures[]): void {
   }
 }
 
-/** What a history makes a run cost more. */
+/** The additional cost of a run with a history. */
 function growth(perHistory: readonly Figures[]): number {
   return (perHistory.at(-1)?.run ?? NaN) - (perHistory[0]?.run ?? NaN)
 }
 
 export async function benchAdk(): Promise<string[]> {
   setLogLevel(LogLevel.ERROR)
-  // The first measurement is of the compiler; it is thrown away.
+  // The first measurement includes compilation and is discarded.
   await measure(10)
   const bases: Figures[] = []
   const added: Figures[] = []
@@ -98,7 +98,7 @@ export async function benchAdk(): Promise<string[]> {
     missed.push(
       `adk: a word adds ${last.toFixed(2)} µs after ${histories.at(-1)} messages, ${first.toFixed(2)} without`,
     )
-  // The Runner reads and copies a history; here it is compared with the thread as well.
+  // The Runner reads and copies a history; `fromAdk` compares it with the thread as well.
   const [more, own] = [growth(added), growth(bases)]
   if (!(more <= own * maxHistory))
     missed.push(

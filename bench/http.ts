@@ -3,10 +3,10 @@ import { median } from './http/stats.js'
 import type { TargetName } from './http/targets.js'
 import { createBurst, firstEvents, idle, paced, type Burst, type Round } from './http/workloads.js'
 
-/** After some thousand runs. Until then V8 still compiles, and a run costs up to 1.6 times as much. */
+/** Rounds to warm up: some thousand runs. Until then V8 still compiles, and a run costs up to 1.6 times as much. */
 const warmUps = 60
 const rounds = 15
-/** Each compiles and collects at other moments, which counts for more than the rounds of one. */
+/** Processes differ in when they compile and collect, which matters more than the rounds of one. */
 const historyServers = 3
 const firstEventWarmUps = 2
 const firstEventRounds = 20
@@ -27,7 +27,7 @@ const titles: Readonly<Record<string, string>> = {
 }
 const title = (name: string): string => `  ${(titles[name] ?? name).padEnd(40)}`
 
-/** Servers in processes of their own, the load from this one. All take turns, so that the machine is the same to all. */
+/** Servers run in child processes, the load comes from this one. All alternate, so that the machine is the same for all. */
 export async function benchHttp(): Promise<string[]> {
   const names: TargetName[] = ['bare', 'json', 'memory', 'sqlite', 'hooks', 'kit']
   const children = await Promise.all(names.map(startTarget))
@@ -57,7 +57,7 @@ async function benchBursts(children: readonly Child[]): Promise<string[]> {
   for (const { name } of bursts) {
     const events = Math.round(speed(name)).toLocaleString('en').padStart(9)
     const ratio = (speed(name) / speed('bare')).toFixed(2)
-    // What else the machine does changes the CPU time far less than the speed.
+    // Other load on the machine affects CPU time far less than speed.
     const used = `${cpu(name).toFixed(2).padStart(6)} µs of CPU an event (${(cpu(name) / cpu('bare')).toFixed(2)}x)`
     console.log(`${title(name)}${events} events/s (${ratio}x)  ${used}`)
   }
@@ -67,7 +67,7 @@ async function benchBursts(children: readonly Child[]): Promise<string[]> {
 async function inTurns(bursts: readonly Burst[]): Promise<ReadonlyMap<string, readonly Round[]>> {
   const results = new Map<string, Round[]>(bursts.map(({ name }) => [name, []]))
   for (let round = -warmUps; round < rounds; round++) {
-    // There and back, so that nobody always comes behind the same one.
+    // There and back, so that no target always follows the same one.
     for (const burst of round % 2 === 0 ? bursts : bursts.toReversed()) {
       const result = await burst.round()
       if (round >= 0) results.get(burst.name)?.push(result)
@@ -79,14 +79,14 @@ async function inTurns(bursts: readonly Burst[]): Promise<ReadonlyMap<string, re
 async function benchHistory(): Promise<string[]> {
   console.log('http: the CPU time of a run with 200 messages, to that of one without')
   const [memory, sqlite] = [await costOfHistory('memory'), await costOfHistory('sqlite')]
-  // With SQLite they are read and parsed once more. There is no target for that.
+  // SQLite reads and parses the history once more. There is no target for that.
   for (const [name, cost] of Object.entries({ memory, sqlite }))
     console.log(`${title(name)}${cost.toFixed(3).padStart(9)}x`)
   if (memory <= maxHistory) return []
   return [`http: a history of 200 messages costs ${memory.toFixed(2)}x, not ${maxHistory}x`]
 }
 
-/** Compares the two of each round, which are next to each other, and takes the median of that. */
+/** Compares the two targets within each round, and takes the median of the ratios. */
 async function costOfHistory(target: TargetName): Promise<number> {
   const ratios: number[] = []
   for (let n = 0; n < historyServers; n++) {
@@ -123,7 +123,7 @@ async function benchFirstEvent(children: readonly Child[]): Promise<string[]> {
   const missed: string[] = []
   const [bare = []] = medians.values()
   for (const [{ target }, all] of medians) {
-    // Each round against the first one of that round: what else the machine does changes from one to the next.
+    // Each round is relative to its first target: other load changes from round to round.
     const over = median(all.map((time, round) => time - (bare[round] ?? NaN)))
     console.log(`${title(target)}${median(all).toFixed(2).padStart(9)} ms (+${over.toFixed(2)})`)
     if (!(over <= maxFirstEventMs))

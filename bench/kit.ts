@@ -12,7 +12,7 @@ const turns = 200
 const histories = [10, 100, 1_000, 10_000]
 const maxGrowth = 1.5
 
-/** A model that says so many words, at once. */
+/** A model that streams a number of words at once. */
 function talkative(words: number): Model {
   return {
     provider: 'bench',
@@ -25,7 +25,7 @@ function talkative(words: number): Model {
   }
 }
 
-/** A model that calls a tool so many times before it answers. */
+/** A model that calls a tool a number of times before it answers. */
 function busy(times: number): Model {
   let call = 0
   return {
@@ -55,7 +55,7 @@ function history(length: number): Message[] {
   })
 }
 
-/** Runs an agent to its end, reading every event. Milliseconds. */
+/** Runs an agent to its end, reading every event. Returns milliseconds. */
 async function time(agent: Agent, messages: Message[], expected: number): Promise<number> {
   const start = performance.now()
   let events = 0
@@ -71,7 +71,7 @@ async function best(rounds: number, once: () => Promise<number>): Promise<number
   return least
 }
 
-/** The same parts taken straight from the model and made into JSON: what nobody can do without. */
+/** The same parts straight from the model, as JSON: the least that any kit does. */
 async function bare(words: number): Promise<number> {
   const start = performance.now()
   let length = 0
@@ -93,7 +93,7 @@ export async function benchKit(): Promise<string[]> {
 
   console.log(`kit: one turn with a tool call, ${turns} turns a run, by length of the history`)
   const perTurn: number[] = []
-  // The first measurement is of the compiler; it is thrown away.
+  // The first measurement includes compilation and is discarded.
   for (const length of [10, ...histories]) {
     const messages = history(length)
     const agent = () =>

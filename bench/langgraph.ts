@@ -5,12 +5,12 @@ import { contestants, model, sent, type Contestant } from './langgraph/contestan
 
 const pieces = 2_000
 const rounds = 31
-/** Microseconds that a piece may cost on top of a graph whose model streams to nobody. */
+/** Microseconds that a delta may cost on top of a graph whose model streams to nobody. */
 const maxAdded = 10
-/** How many bytes a text may become when a piece is as long as a paragraph, so that frames hardly count. */
+/** Bytes per character for deltas as long as a paragraph, where frames hardly count. */
 const maxBytes = 1.5
 const paragraph = 500
-/** Bytes that a piece of 20 characters may keep alive: itself, in the message that will be stored. */
+/** Bytes that a delta of 20 characters may retain: itself, in the message that will be stored. */
 const maxHeld = 200
 
 setFlagsFromString('--expose-gc')
@@ -19,11 +19,11 @@ const collectGarbage = runInNewContext('gc') as (options?: { type: 'minor' }) =>
 type Name = keyof typeof contestants
 const names = Object.keys(contestants) as Name[]
 
-/** Microseconds of the processor: nothing here waits for anything, and others on the machine do not count. */
+/** CPU time in microseconds: nothing here waits, and other processes do not count. */
 async function time(prepare: Contestant, length: number): Promise<number> {
   const once = prepare()
   model.pieces = length
-  // What it took to get ready is not part of it. Not more than this: a full collection throws compiled code away.
+  // Collects the garbage of the setup. A minor collection only: a full one discards compiled code.
   collectGarbage({ type: 'minor' })
   const before = process.cpuUsage()
   const events = await once()
@@ -34,12 +34,12 @@ async function time(prepare: Contestant, length: number): Promise<number> {
 
 type Round = Readonly<Record<Name, number>>
 
-/** Microseconds for each piece of an answer. All in turns, so that what else the machine does meets them alike. */
+/** Microseconds per delta. All contestants alternate, so that other load on the machine affects them alike. */
 async function measure(count: number): Promise<Round[]> {
   const taken: Round[] = []
   for (let round = 0; round < count; round++) {
     const entries: [Name, number][] = []
-    // Each begins a round now and then: what one leaves behind is collected on the time of the next.
+    // The order rotates: the garbage of one is collected on the time of the next.
     const first = round % names.length
     for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       const { prepare } = contestants[name]
@@ -55,7 +55,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 async function benchTime(): Promise<string[]> {
-  // The first rounds are of the compiler; they are thrown away.
+  // The first rounds include compilation and are discarded.
   await measure(3)
   const taken = await measure(rounds)
   console.log(`langgraph: an answer of ${pieces} pieces of ${model.characters} characters, ${rounds} rounds`)
@@ -75,7 +75,7 @@ async function benchTime(): Promise<string[]> {
   ]
 }
 
-/** How many bytes become of a character. */
+/** Bytes per character. */
 async function expansion(characters: number): Promise<number> {
   model.pieces = pieces
   model.characters = characters
@@ -96,12 +96,12 @@ async function benchBytes(): Promise<string[]> {
     : [`${long.toFixed(2)} bytes for a character in long pieces, more than ${maxBytes}`]
 }
 
-/** What is alive, in bytes, when the last of so many pieces is to be said. */
+/** Retained bytes just before the last of a number of deltas. */
 async function heapAt(name: Name, length: number): Promise<number> {
   const once = contestants[name].prepare()
   let heap = NaN
   model.pieces = length
-  // What the run before leaves behind has to be let go first.
+  // Collects the garbage of the previous run first.
   await setImmediate()
   collectGarbage()
   const before = process.memoryUsage().heapUsed

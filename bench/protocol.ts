@@ -8,7 +8,7 @@ const batch = 64
 const words = Array.from({ length: 97 }, (_, n) => ` token${n}`)
 const encoder = new TextEncoder()
 
-/** Takes the frames of one tick as the server does: joined into one string, written as one chunk of bytes. */
+/** Writes the frames of one tick as the server does: joined into one string, as one chunk of bytes. */
 function createSink() {
   let pending = ''
   let count = 0
@@ -28,7 +28,7 @@ function createSink() {
   }
 }
 
-/** The least that any server does: the event as JSON, a few characters around it, bytes. */
+/** The least that any server does: the event as JSON in an SSE frame, as bytes. */
 function bare(events: number): number {
   const sink = createSink()
   for (let n = 0; n < events; n++) {
@@ -39,7 +39,7 @@ function bare(events: number): number {
   return sink.bytes
 }
 
-/** Loose event in, SSE bytes out: checked, folded into what the client holds, numbered, encoded. */
+/** Loose event in, SSE bytes out: checked, folded, numbered, encoded. */
 function millrace(events: number, write: (delta: string) => AgentEvent): number {
   const sink = createSink()
   const encode = createSseEncoder('run-1')
@@ -68,7 +68,7 @@ const tagged = (delta: string): AgentEvent => ({
   subagentRunId: 'subagent-1',
 })
 
-/** The best of several rounds, in microseconds per event: the rounds differ only by what else the machine did. */
+/** The best of several rounds, in microseconds per event: rounds differ only by other load on the machine. */
 function measure(events: number, work: (events: number) => number): number {
   const rounds = Math.max(3, Math.min(200, Math.round(400_000 / events)))
   let best = Infinity

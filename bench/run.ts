@@ -4,7 +4,7 @@ import { benchKit } from './kit.js'
 import { benchLangGraph } from './langgraph.js'
 import { benchProtocol } from './protocol.js'
 
-/** Each benchmark prints its figures and gives one line for every target it missed. */
+/** Each benchmark prints its figures and returns one line for every target it missed. */
 const benchmarks = new Map<string, () => string[] | Promise<string[]>>([
   ['protocol', benchProtocol],
   ['kit', benchKit],

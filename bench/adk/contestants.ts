@@ -13,7 +13,7 @@ import { createSseEncoder } from 'millrace/protocol'
 
 const batch = 64
 
-/** A model that says so many words, one by one and then all together, as Gemini does. */
+/** A model that streams a number of words, and then sends all of them together, as Gemini does. */
 class Talkative extends BaseLlm {
   words = 1
 
@@ -37,16 +37,15 @@ class Talkative extends BaseLlm {
   }
 }
 
-/** One way to run the agent. Made ready first; what it gives is timed. It counts the events. */
+/** One way to run the agent: prepares a function that is timed and returns the number of events. */
 export type Contestant = (history: number) => Promise<() => Promise<number>>
 
-/** Of all contestants. */
 export const model = new Talkative()
 const agent = new LlmAgent({ name: 'talker', model })
 const question = 'Go on.'
 const textOf = (n: number): string => `This is message ${n} of the conversation.`
 
-/** The Runner alone, in a session with so many messages. Counts the events it gives. */
+/** The bare Runner, in a session with this many messages. Counts its events. */
 const bare: Contestant = async (history) => {
   const sessionService = new InMemorySessionService()
   const key = { appName: 'bench', userId: 'local', sessionId: 's' }
@@ -60,7 +59,7 @@ const bare: Contestant = async (history) => {
     })
   }
   const runner = new Runner({ appName: 'bench', agent, sessionService })
-  // Who serves people has one: they go away.
+  // A server always passes one, since clients disconnect.
   const { signal: abortSignal } = new AbortController()
   return async () => {
     let events = 0
@@ -83,7 +82,7 @@ const messages = (length: number): Messages =>
     return { id: `m${n}`, role, content: textOf(n) }
   })
 
-/** Through `fromAdk`, in a thread and a session with so many messages, with something done to each event. */
+/** Through `fromAdk`, in a thread and a session with this many messages, with some work per event. */
 function millrace(
   take: () => (event: Parameters<ReturnType<typeof createSseEncoder>>[0]) => void,
 ): Contestant {
@@ -92,7 +91,7 @@ function millrace(
     const threadId = 't'
     let thread = messages(history)
     if (history > 0) {
-      // A run as any other brings the session to where the thread is. The answer to it ends the history.
+      // An ordinary run brings the session up to the thread. Its answer is the last message of the history.
       model.words = 1
       thread = (await run(served, { threadId, messages: thread.slice(0, -1) }).result).messages
     }
@@ -112,7 +111,7 @@ function millrace(
   }
 }
 
-/** Frames of one tick in one chunk of bytes, as the server writes them. */
+/** Joins the frames of one tick into one chunk of bytes, as the server does. */
 function toBytes() {
   const encode = createSseEncoder('run-1')
   const encoder = new TextEncoder()

@@ -15,11 +15,17 @@ const end: AgentEvent = { type: 'TEXT_MESSAGE_END', messageId }
 const say = (delta: string): AgentEvent => ({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
 
 type Snapshot = Extract<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
-type Work = (ctx: Pick<RunContext, 'signal' | 'forwardedProps'>) => AsyncGenerator<AgentEvent, Control>
+/** The part of `RunContext` that the agents use. */
+interface Input {
+  readonly signal: AbortSignal
+  readonly client: Pick<RunContext['client'], 'forwardedProps'>
+}
 
-/** Says so many words at once. A thread can be given a history by a first run that asks for it. */
+type Work = (ctx: Input) => AsyncGenerator<AgentEvent, Control>
+
+/** Streams a number of words at once. A first run can ask for a history on the thread. */
 function talk(count: number): Work {
-  return async function* ({ forwardedProps }) {
+  return async function* ({ client: { forwardedProps } }) {
     await Promise.resolve()
     const { history } = (forwardedProps ?? {}) as { history?: Snapshot['messages'] }
     if (history) {
@@ -33,7 +39,7 @@ function talk(count: number): Work {
   }
 }
 
-/** A word in each 20 milliseconds. It is the time at which it was said. */
+/** Streams a word every 20 milliseconds: the time at which it was sent. */
 const dictate: Work = async function* ({ signal }) {
   yield start
   for (let n = 0; n < pacedDeltas; n++) {
@@ -44,7 +50,7 @@ const dictate: Work = async function* ({ signal }) {
   return { type: 'done' }
 }
 
-/** Says one word, and then nothing until it is stopped. */
+/** Streams one word, and then nothing until it is cancelled. */
 const ponder: Work = async function* ({ signal }) {
   yield start
   yield say(word)
@@ -52,7 +58,7 @@ const ponder: Work = async function* ({ signal }) {
   return { type: 'done' }
 }
 
-/** What the agents do, by name. All that a server adds to it is its own cost. */
+/** The behaviours of the agents, by name. All other cost is the server's. */
 export const works: Readonly<Record<string, Work>> = {
   burst: talk(deltas),
   hello: talk(1),
@@ -60,7 +66,7 @@ export const works: Readonly<Record<string, Work>> = {
   idle: ponder,
 }
 
-/** Agents by hand. */
+/** Handwritten agents. */
 export function handwritten(): [Agent, ...Agent[]] {
   const agents = Object.entries(works).map(([name, run]): Agent => ({
     name,
@@ -70,7 +76,7 @@ export function handwritten(): [Agent, ...Agent[]] {
   return agents as [Agent, ...Agent[]]
 }
 
-/** The same words from an agent of the kit, whose model says them. */
+/** The same words from an agent of the kit, streamed by its model. */
 export function ofTheKit(): [Agent, ...Agent[]] {
   const pieces = Array.from({ length: deltas }, () => word)
   return [defineAgent({ name: 'burst', model: scriptedModel(() => pieces) })]

@@ -6,7 +6,7 @@ const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cach
 const ends = { threadId: 'thread', runId: 'run' }
 const encode = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
-/** Listens on any port of the loopback interface, and gives that port. */
+/** Listens on a free port of the loopback interface, and returns the port. */
 export function listen(listener: RequestListener): Promise<number> {
   const server = createServer(listener)
   return new Promise((resolve) => {
@@ -14,7 +14,7 @@ export function listen(listener: RequestListener): Promise<number> {
   })
 }
 
-/** Frames that are bytes already, for what is said at once; one write for each. The least a server can do. */
+/** Writes pre-encoded frames, one write each: the least a server can do. */
 export async function preEncoded(): Promise<RequestListener> {
   const frames = new Map<string, readonly Buffer[]>()
   for (const name of ['burst', 'hello']) {
@@ -31,7 +31,7 @@ export async function preEncoded(): Promise<RequestListener> {
   })
 }
 
-/** Runs the agent, and writes the JSON of each event. */
+/** Runs the agent and writes the JSON of each event. */
 export function jsonEach(): RequestListener {
   return onBody((name, response) => void writeEach(name, response))
 }
@@ -48,11 +48,11 @@ async function runAgent(name: string, signal: AbortSignal, take: (event: object)
   const work = works[name]
   if (!work) throw new Error(`there is no agent '${name}'`)
   take({ type: 'RUN_STARTED', ...ends })
-  for await (const event of work({ signal, forwardedProps: undefined })) take(event)
+  for await (const event of work({ signal, client: { forwardedProps: undefined } })) take(event)
   take({ type: 'RUN_FINISHED', ...ends, outcome: { type: 'success' } })
 }
 
-/** Takes the body in, as every server has to, and answers then. Agents are served where Millrace serves them. */
+/** Reads the body, as every server must, then responds. Serves agents under Millrace's paths. */
 function onBody(answer: (name: string, response: ServerResponse) => void): RequestListener {
   return (request: IncomingMessage, response) => {
     request.resume()

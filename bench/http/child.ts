@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { serverFile, type Question, type ServerReport } from './server.js'
 import type { TargetName } from './targets.js'
 
-/** A server in a process of its own. */
+/** A server in a child process. */
 export interface Child {
   readonly target: TargetName
   readonly port: number

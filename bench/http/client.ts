@@ -18,7 +18,7 @@ export interface Message {
 const question: Message = { id: 'question', role: 'user', content: 'Say it.' }
 let ids = 0
 
-/** A request on a thread of its own. With a history, the client has that and asks one more question. */
+/** A request on a new thread. With a history, the client sends it and one more message. */
 export function streamRequest(
   agent: string,
   { history = [], threadId = `thread-${++ids}`, ...more }: Partial<RequestFields> = {},
@@ -69,18 +69,18 @@ export interface OpenStream {
   send(): void
   /** Resolves at the first event. */
   readonly first: Promise<void>
-  /** Resolves when the server has ended the stream, to the number of its events. Rejects when it has broken off. */
+  /** Resolves with the number of events when the server has ended the stream. Rejects if the stream breaks off. */
   readonly ended: Promise<number>
   close(): void
 }
 
 export interface StreamOptions {
   readonly bufferBytes?: number
-  /** Gets the bytes as they come. They are only good until it returns. */
+  /** Gets the bytes as they come. They are valid only until it returns. */
   readonly onBytes?: (bytes: Buffer) => void
 }
 
-/** Connects, and is ready to send. Counts events by their bytes and reads nothing else, so as never to be the slow side. */
+/** Connects, ready to send. Counts events by their bytes and parses nothing, so that the client is never the slow side. */
 export async function openStream(
   port: number,
   request: StreamRequest,
@@ -104,7 +104,7 @@ export async function openStream(
       else reject(new Error('a stream has broken off'))
     })
   })
-  // Not everybody waits for the end.
+  // Some callers do not wait for the end.
   ended.catch(() => undefined)
   return {
     send: () => void socket.write(request.bytes),
@@ -128,7 +128,7 @@ function connected(port: number, buffer: Buffer, onRead: (length: number) => voi
 const mark = Buffer.from('data: ')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
-/** Counts the frames in pieces of a stream, also those that two pieces share. */
+/** Counts the frames in the chunks of a stream, also those that two chunks share. */
 function createCounter() {
   let count = 0
   let rest = Buffer.alloc(0)

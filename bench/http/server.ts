@@ -5,18 +5,18 @@ import { targets, type TargetName } from './targets.js'
 /** The program of a server process. Its argument is the name of a target. */
 export const serverFile = fileURLToPath(import.meta.url)
 
-/** What a server process says when it listens, and each time it is asked. */
+/** Sent by a server process when it listens, and on each request for it. */
 export interface ServerReport {
   readonly port: number
   /** CPU time so far, in microseconds. */
   readonly cpu: number
-  /** Bytes, after a collection. */
+  /** Bytes, after a garbage collection. */
   readonly rss: number
-  /** Bytes on the heap and in buffers, after a collection. */
+  /** Bytes on the heap and in buffers, after a garbage collection. */
   readonly heap: number
 }
 
-/** What a server process is asked: memory is only looked at when it is wanted, since it has to be collected first. */
+/** A request to a server process. Memory is measured only if wanted, since that needs a garbage collection. */
 export type Question = 'cpu' | 'memory'
 
 async function main(name: TargetName): Promise<void> {
@@ -27,7 +27,7 @@ async function main(name: TargetName): Promise<void> {
     return { port, cpu: user + system, rss, heap: heapUsed + external }
   }
   const answer = async (question: Question): Promise<void> => {
-    // Some things are only let go of after a first collection.
+    // Some objects are released only after a first collection.
     for (let n = 0; question === 'memory' && n < 3; n++) {
       globalThis.gc?.()
       await nextTurn()

@@ -10,7 +10,7 @@ import { jsonEach, listen, preEncoded } from './bare.js'
 
 export type TargetName = keyof typeof targets
 
-/** What is measured. Each starts a server and gives its port. */
+/** The servers to measure. Each starts and returns its port. */
 export const targets = {
   bare: async () => listen(await preEncoded()),
   json: () => listen(jsonEach()),

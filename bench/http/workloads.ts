@@ -7,13 +7,13 @@ const streams = 50
 const historyLength = 200
 const pacedStreams = 200
 const idleStreams = 1_000
-/** The head of a chunk may stand in the middle of what a client counts. One of 64 KiB is longer than half of a stream. */
+/** A chunk header may split a frame that the client counts. A chunk of 64 KiB is longer than half of a stream. */
 const maxUnseen = 2
 
-/** What one round gave. */
+/** The result of one round. */
 export interface Round {
   readonly eventsPerSecond: number
-  /** Microseconds of the server's CPU for each event. */
+  /** CPU time of the server per event, in microseconds. */
   readonly cpuPerEvent: number
 }
 
@@ -24,12 +24,12 @@ export interface Burst {
 }
 
 export interface BurstOptions {
-  /** How often it is going to be repeated. */
+  /** The number of repetitions. */
   readonly rounds: number
   readonly withHistory?: boolean
 }
 
-/** Looks at the content of one stream; from then on its number of events is what every stream must have. */
+/** Checks the content of one stream. Every other stream must have the same number of events. */
 export async function createBurst(
   child: Child,
   { rounds, withHistory = false }: BurstOptions,
@@ -38,7 +38,7 @@ export async function createBurst(
   const [sample] = await requests(child, 1)
   if (!sample) throw new Error('there is no request')
   const expected = await checkedLength(child, sample)
-  // Now: a collector that still moves about what was stored just before a round would be measured with it.
+  // Collects now, so that the garbage collector's work on the setup is not measured.
   const ready: StreamRequest[][] = []
   for (let n = 0; n < rounds; n++) ready.push(await requests(child, streams))
   return {
@@ -74,7 +74,7 @@ function freshRequests(_child: Child, count: number): Promise<StreamRequest[]> {
   return Promise.resolve(Array.from({ length: count }, () => streamRequest('burst')))
 }
 
-/** On threads that have their 200 messages already. The client sends them all the same, and one more, as clients do. */
+/** On threads with 200 messages. The client sends them all again, and one more, as clients do. */
 function historyRequests(child: Child, count: number): Promise<StreamRequest[]> {
   const history = Array.from({ length: historyLength }, (_, n): Message => {
     const role = n % 2 === 0 ? 'user' : 'assistant'
@@ -107,7 +107,7 @@ export async function firstEvents(child: Child, count: number): Promise<number[]
   return times
 }
 
-/** How a server carries 200 streams of 50 events a second. */
+/** A server under 200 streams of 50 events a second. */
 export interface Paced {
   /** Of one core, from 0 to 1. */
   readonly cpuShare: number
@@ -140,14 +140,14 @@ export async function paced(child: Child): Promise<Paced> {
   return { cpuShare, delay50: median(delays), delay99: quantile(delays, 0.99) }
 }
 
-/** Kilobytes that each open and silent stream takes. */
+/** Kilobytes per open, idle stream. */
 export interface Idle {
-  /** On the heap and in buffers, after a collection. */
+  /** On the heap and in buffers, after a garbage collection. */
   readonly heap: number
   readonly rss: number
 }
 
-/** The server is of no use afterwards: its runs go on. */
+/** The server cannot be used afterwards: its runs go on. */
 export async function idle(child: Child): Promise<Idle> {
   const open = async (count: number) => {
     const streams = await Promise.all(
@@ -159,7 +159,7 @@ export async function idle(child: Child): Promise<Idle> {
     await Promise.all(streams.map(({ first }) => first))
     return streams
   }
-  // What the first streams need is there for all that follow.
+  // The first streams allocate what all others share.
   const few = await open(100)
   const before = await child.memory()
   const many = await open(idleStreams)

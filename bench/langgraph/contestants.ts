@@ -11,11 +11,11 @@ import { runOfficial } from './official.js'
 
 const batch = 64
 
-/** A model that says so many pieces of so many characters. */
+/** A model that streams a number of deltas of a given length. */
 class Talkative extends BaseChatModel {
   pieces = 1
   characters = 20
-  /** Called before the last piece. */
+  /** Called before the last delta. */
   atTheEnd: () => void = () => undefined
 
   override _llmType(): string {
@@ -41,7 +41,7 @@ class Talkative extends BaseChatModel {
   }
 }
 
-/** Makes models stream, as all who watch them do, and does nothing else. */
+/** Makes models stream, as every callback handler for tokens does, and does nothing else. */
 class Idle extends BaseCallbackHandler {
   readonly name = 'idle'
   readonly lc_prefer_streaming = true
@@ -56,7 +56,6 @@ class Idle extends BaseCallbackHandler {
   }
 }
 
-/** Of all contestants. */
 export const model = new Talkative({})
 
 function newGraph() {
@@ -66,13 +65,13 @@ function newGraph() {
     .compile({ checkpointer: new MemorySaver() })
 }
 
-/** One way to run the graph. Made ready first; what it gives is timed. It counts what came out. */
+/** One way to run the graph: prepares a function that is timed and returns the number of deltas. */
 export type Contestant = () => () => Promise<number>
 
 const input = { messages: [{ role: 'user', content: 'Go on.' }] }
 const configurable = { thread_id: 't' }
 
-/** As little as a graph whose model streams can cost. */
+/** The least that a graph whose model streams can cost. */
 const floor: Contestant = () => {
   const graph = newGraph()
   return async () => {
@@ -82,7 +81,7 @@ const floor: Contestant = () => {
   }
 }
 
-/** What LangGraph has for this, with nothing made of it. */
+/** LangGraph's own event stream, without translation. */
 const streamEvents: Contestant = () => {
   const graph = newGraph()
   return async () => {
@@ -92,7 +91,7 @@ const streamEvents: Contestant = () => {
   }
 }
 
-/** The adapter of the AG-UI project. It wants a LangGraph server; here it gets one that costs nothing. */
+/** The adapter of the AG-UI project. It needs a LangGraph server; here it gets one that costs nothing. */
 const official: Contestant = () => {
   const graph = newGraph()
   return () => runOfficial(graph)
@@ -100,7 +99,7 @@ const official: Contestant = () => {
 
 type Take = (event: Parameters<ReturnType<typeof createSseEncoder>>[0]) => void
 
-/** Through `fromLangGraph`, with something done to each event. */
+/** Through `fromLangGraph`, with some work per event. */
 function millrace(take: () => Take): Contestant {
   return () => {
     const agent = fromLangGraph(newGraph(), { name: 'talker' })
@@ -116,10 +115,10 @@ function millrace(take: () => Take): Contestant {
   }
 }
 
-/** The bytes of the last run that was made into bytes. */
+/** The bytes of the last encoded run. */
 export const sent = { bytes: 0 }
 
-/** Frames of one tick in one chunk of bytes, as the server writes them. */
+/** Joins the frames of one tick into one chunk of bytes, as the server does. */
 function toBytes(): Take {
   const encode = createSseEncoder('run-1')
   const encoder = new TextEncoder()

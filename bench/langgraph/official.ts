@@ -16,8 +16,8 @@ const schema = { properties: { messages: {} } }
 const toPlain = ({ id, type, content }: BaseMessage) => ({ id, type, content })
 
 /**
- * The client of a LangGraph server, answered in this process by the graph itself: nothing is written as JSON and nothing
- * goes over a wire. So what is measured is the adapter, at its best.
+ * A client of a LangGraph server that calls the graph in this process, without JSON and network. So the benchmark measures
+ * the adapter at its best.
  */
 function clientOf(graph: Graph): Client {
   const config = { configurable: { thread_id: 't' } }
@@ -52,7 +52,7 @@ function clientOf(graph: Graph): Client {
   return client as unknown as Client
 }
 
-/** Runs a graph through the official adapter. Counts the pieces of text that come out. */
+/** Runs a graph through the official adapter. Counts the text deltas. */
 export function runOfficial(graph: Graph): Promise<number> {
   const agent = new LangGraphAgent({ client: clientOf(graph), deploymentUrl: '', graphId: 'talker' })
   let events = 0
