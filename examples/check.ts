@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Runs every story as a program of its own. Each checks itself and exits with an error when it is wrong. */
+/** Runs every example as its own program. Each checks itself and exits with an error if it is wrong. */
 const here = fileURLToPath(new URL('.', import.meta.url))
 const stories = readdirSync(here, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -13,7 +13,7 @@ for (const story of stories) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [`${here}/${story}/main.js`], {
     encoding: 'utf8',
     timeout: 60_000,
-    // The stories are checked with the demo model, whatever keys this machine has.
+    // The examples run on the demo model, whatever keys this machine has.
     env: { PATH: process.env.PATH },
   })
   console.log(`${status === 0 ? 'ok    ' : 'FAILED'} examples/${story}`)

@@ -2,7 +2,7 @@ import { fromAdk, clientTools, demoLlm } from 'millrace/adk'
 import { FunctionTool, LlmAgent, LogLevel, setLogLevel } from '@google/adk'
 import { z } from 'zod'
 
-/** The agent of ADK that `npm start` serves. It takes seconds to import this: `lazyAdkAgent` does it when there is time. */
+/** The ADK agent of `npm start`. Importing this file takes seconds: `lazyAdkAgent` does it on demand. */
 export function createAdkAgent() {
   setLogLevel(LogLevel.WARN)
   const weather = new FunctionTool({
@@ -11,7 +11,7 @@ export function createAdkAgent() {
     parameters: z.object({ city: z.string() }),
     execute: ({ city }, context) => {
       context?.state.set('lastCity', city)
-      // Made up, but always the same for a city.
+      // Invented, but always the same for a city.
       return { city, temperature: 3 + city.length, sky: ['sun', 'rain', 'clouds'][city.length % 3] }
     },
   })
@@ -32,7 +32,7 @@ export function createAdkAgent() {
   return fromAdk(agent)
 }
 
-/** Gemini when there is a key for it, else the demo model. */
+/** Gemini if there is a key for it, else the demo model. */
 function modelOf({ GEMINI_API_KEY: key = '', MILLRACE_MODEL: wish = '' }) {
   if (key === '' || wish === 'demo') return demoLlm()
   return wish.startsWith('google/') ? wish.slice('google/'.length) : 'gemini-2.5-flash'

@@ -4,8 +4,8 @@ import { createTeamAgents } from './demo-teams.mjs'
 import { approved, getWeather } from './demo-tools.mjs'
 
 /**
- * The agents that `npm start` serves. The first example of each shows its point, also with the demo model, which reads
- * names by their capitals.
+ * The agents of `npm start`. The first example of each shows what the agent is for, also with the demo model, which
+ * recognises names by their capitals.
  *
  * @param {import('millrace/models').Model} model
  */
@@ -47,7 +47,7 @@ function approval(model) {
   })
   return defineAgent({
     name: 'approval',
-    description: 'Asks a person before it acts. The question waits, also while the server is down.',
+    description: 'Asks a person before it acts. The interrupt stays open, even while the server is down.',
     instructions: 'Book tables for guests. Do not ask whether you may: the tool does.',
     model,
     tools: [book],
@@ -80,12 +80,12 @@ function sharedState(model) {
 }
 
 function change(ctx, next) {
-  // By a function: calls of one turn run side by side.
+  // With a function: calls of one answer run side by side.
   ctx.setState((state) => ({ ...state, shoppingList: next(listIn(state)) }))
   return { shoppingList: listIn(ctx.state) }
 }
 
-/** Clients may write the state too, so it is looked at before it is used. */
+/** Clients may write the state too, so it is checked before use. */
 function listIn(state) {
   const list = state?.shoppingList
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []

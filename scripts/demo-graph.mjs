@@ -20,10 +20,10 @@ const instructions = new SystemMessage(
 const State = Annotation.Root({ ...MessagesAnnotation.spec, lastCity: Annotation() })
 
 /**
- * The agent of LangGraph that `npm start` serves. `lazyGraphAgent` imports this when there is time.
+ * The LangGraph agent of `npm start`. `lazyGraphAgent` imports this file on demand.
  *
  * @param {import('millrace/models').Model} model
- * @param {string} file for checkpoints, when there is a package that can write it
+ * @param {string} file for checkpoints, if the package that writes it is installed
  */
 export async function createGraphAgent(model, file) {
   const tools = [weather(), booking()]
@@ -33,7 +33,7 @@ export async function createGraphAgent(model, file) {
     .addNode('agent', async ({ messages }, config) => ({
       messages: [await chat.bindTools(withClients(config)).invoke([instructions, ...messages])],
     }))
-    // For a tool of the client the graph waits here until the client has sent its result.
+    // For a client tool the graph waits here until the client has sent the result.
     .addNode('tools', (state, config) => new ToolNode(withClients(config)).invoke(state, config))
     .addEdge(START, 'agent')
     .addConditionalEdges('agent', toolsCondition)
@@ -44,7 +44,7 @@ export async function createGraphAgent(model, file) {
 
 function weather() {
   const look = ({ city }, { toolCall }) => {
-    // Made up, but always the same for a city.
+    // Invented, but always the same for a city.
     const found = { city, temperature: 3 + city.length, sky: ['sun', 'rain', 'clouds'][city.length % 3] }
     void emit('show_weather', found)
     const result = new ToolMessage({ tool_call_id: toolCall.id, content: JSON.stringify(found) })
@@ -75,7 +75,7 @@ function booking() {
   })
 }
 
-/** In a file, so that questions outlive the process; in memory when the package for that is not installed. */
+/** In a file, so that interrupts survive a restart; in memory if the package for that is not installed. */
 async function checkpointerAt(file) {
   try {
     const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite')

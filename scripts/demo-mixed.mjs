@@ -3,8 +3,8 @@ import { parallel } from 'millrace'
 import { fromAgUi } from 'millrace/remote'
 
 /**
- * Agents of all runtimes side by side: those that are given, and one that is reached over AG-UI, which is this server
- * itself when `connect` has told where it is.
+ * Agents of all runtimes side by side: the given ones, and a remote one over AG-UI, which is this server itself once
+ * `connect` has set its URL.
  *
  * @param {import('millrace').Agent[]} agents
  */

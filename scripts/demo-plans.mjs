@@ -1,10 +1,10 @@
 import { scriptedModel } from 'millrace/models'
 
 /**
- * What the demo agents do without a key where the demo model has no rule: make plans.
+ * Plans for the demo agents without a key: the demo model has no rule for them.
  */
 
-/** A planner without a model: what the user says is taken apart at every `then`. */
+/** A planner without a model: splits the user's message at every `then`. */
 export const stepByStep = {
   name: 'planner',
   description: 'Makes a plan.',
@@ -19,7 +19,7 @@ export const stepByStep = {
   },
 }
 
-/** A replanner without a model: it keeps to the plan, and tells the results at its end. */
+/** A replanner without a model: keeps to the plan, and reports the results at its end. */
 export const inOrder = {
   name: 'replanner',
   description: 'Decides what follows.',
@@ -37,8 +37,8 @@ export const inOrder = {
 }
 
 /**
- * The demo model with one thing more: asked to compare places, it goes through the steps of long work. What it does next
- * is read from what it has done since the user spoke, so that it goes on after a restart too.
+ * The demo model with one more rule: to compare cities, it goes through the steps of long work. The next step follows from
+ * the messages since the user's last one, so that it goes on after a restart too.
  *
  * @param {import('millrace/models').Model} model
  */

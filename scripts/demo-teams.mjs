@@ -5,7 +5,7 @@ import { deepDemoModel, inOrder, stepByStep } from './demo-plans.mjs'
 import { approved, getWeather } from './demo-tools.mjs'
 
 /**
- * The agents that `npm start` serves which are made of others.
+ * The agents of `npm start` that consist of other agents.
  *
  * @param {import('millrace/models').Model} model
  */
@@ -13,7 +13,7 @@ export function createTeamAgents(model) {
   return [team(model), planner(model), deep(model)]
 }
 
-/** Two agents that others can lead: one knows the weather, one knows rooms and asks before it books one. */
+/** Two workers: one knows the weather, one books rooms and interrupts for approval first. */
 export function createWorkers(model) {
   const weather = defineAgent({
     name: 'weather',
@@ -51,7 +51,7 @@ function planner(model) {
     model,
     tools: [getWeather, findRooms, bookRoom],
   })
-  // The demo model cannot plan: two agents without a model do it in its place.
+  // The demo model cannot plan: two agents without a model replace it.
   const minds = model.provider === 'demo' ? { planner: stepByStep, replanner: inOrder } : { planner: model }
   return planExecute({
     name: 'planner',

@@ -5,7 +5,7 @@ export const getWeather = defineTool({
   name: 'get_weather',
   description: 'Tells the weather in a city.',
   input: z.object({ city: z.string() }),
-  // Made up, but always the same for a city.
+  // Invented, but always the same for a city.
   execute: ({ city }) => ({
     city,
     temperature: 3 + city.length,
@@ -14,7 +14,7 @@ export const getWeather = defineTool({
 })
 
 /**
- * Asks whether to do something, and tells the model what came of it.
+ * Raises an interrupt for approval, and returns the outcome as the tool's result.
  *
  * @param {import('millrace').ToolContext} ctx
  * @param {{ message: string, done: string }} request

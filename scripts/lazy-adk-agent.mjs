@@ -1,6 +1,6 @@
 import { lazyAgent } from './lazy-agent.mjs'
 
-/** The agent of ADK. Undefined when ADK, which is optional, is not installed. */
+/** The ADK agent; undefined if ADK, which is optional, is not installed. */
 export function lazyAdkAgent() {
   const about = {
     name: 'adk',

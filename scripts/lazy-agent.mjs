@@ -1,6 +1,6 @@
 /**
- * An agent whose runtime is optional and takes seconds to load: it is there at once, and loaded when it is needed or by
- * `load`. Undefined when one of its packages is not installed.
+ * An agent whose runtime is optional and takes seconds to load. It is available at once; its runtime is loaded at the first
+ * run, or by `load`. Undefined if one of its packages is not installed.
  *
  * @param {{ name: string, description: string, examples: string[] }} about
  * @param {{ packages: string[], create: () => Promise<import('millrace').Agent> }} runtime

@@ -1,7 +1,7 @@
 import { lazyAgent } from './lazy-agent.mjs'
 
 /**
- * The agent of LangGraph. Undefined when LangGraph, which is optional, is not installed.
+ * The LangGraph agent; undefined if LangGraph, which is optional, is not installed.
  *
  * @param {import('millrace/models').Model} model
  * @param {string} file for checkpoints

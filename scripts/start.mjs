@@ -23,10 +23,10 @@ const help = `Serves the demo agents over AG-UI.
   MILLRACE_MODEL   a model, openai/gpt-5-mini for example, or demo
   LOG_LEVEL        what is logged; default warn`
 
-// In the single quotes of the shell: an id that is new each time the line is used.
+// Inside the shell's single quotes: a new id each time the line is used.
 const now = "'$(date +%s)'"
 
-/** What is said when an agent is not there, by its name. */
+/** Printed for an agent that is not available, by its name. */
 const missing = {
   adk: 'There is no agent of Google ADK: @google/adk is not installed. Run: npm install @google/adk\n',
   graph:
@@ -34,7 +34,7 @@ const missing = {
 }
 
 async function start(port) {
-  // The console is for what to try. Whoever wants to see runs sets LOG_LEVEL=info.
+  // The console shows what to try. LOG_LEVEL=info shows runs too.
   process.env.LOG_LEVEL ??= 'warn'
   const folder = process.env.MILLRACE_DIR || '.millrace'
   const file = join(folder, 'threads.db')
@@ -51,7 +51,7 @@ async function start(port) {
   })
   mixed.connect(`${url}/agents/tools/run`)
   console.log(whatToTry(url, agents, file))
-  // Seconds of work: not before the addresses are there to be read.
+  // Takes seconds, so only after the URLs are printed.
   for (const { agent, load } of lazy)
     await load().catch(({ message }) => console.error(`The agent ${agent.name} cannot be used: ${message}`))
 }
@@ -88,7 +88,7 @@ function whatToTry(url, agents, file) {
 function answerTo(url) {
   const resume = [{ interruptId: 'QUESTION', status: 'resolved', payload: { approved: true } }]
   return [
-    '# its last event has the question; answer with the id in outcome.interrupts, now or after a restart',
+    '# its last event has the interrupt; answer with the id in outcome.interrupts, now or after a restart',
     post(`${url}/agents/approval/run`, { messages: [], resume }),
   ].join('\n')
 }

@@ -1,6 +1,6 @@
 /**
- * A tool of ADK that needs a person's consent. The question is stored with the thread, so it can be answered after the
- * server was restarted, although the sessions of ADK were only in memory.
+ * An ADK tool that needs a person's confirmation. The interrupt is stored with the thread, so it can be answered after a
+ * restart of the server, although ADK's sessions were only in memory.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp } from 'node:fs/promises'
@@ -28,7 +28,7 @@ const sendMail = new FunctionTool({
 
 const file = join(await mkdtemp(join(tmpdir(), 'adk-approval-')), 'threads.db')
 
-/** All of it is made anew, as a new process would. */
+/** Creates everything anew, as a new process would. */
 async function start() {
   const assistant = new LlmAgent({
     name: 'assistant',
@@ -45,14 +45,14 @@ const before = await start()
 const client = new HttpAgent({ url: before.url, threadId: 'thread-1' })
 client.addMessage({ id: 'u1', role: 'user', content: 'Send a mail to Bob.' })
 await client.runAgent()
-const [question] = client.pendingInterrupts
-assert.ok(question)
-console.log('question:', question.message)
-assert.deepEqual(question.metadata, { agent: 'assistant', toolName: 'send_mail', arguments: { to: 'Bob' } })
+const [interrupt] = client.pendingInterrupts
+assert.ok(interrupt)
+console.log('interrupt:', interrupt.message)
+assert.deepEqual(interrupt.metadata, { agent: 'assistant', toolName: 'send_mail', arguments: { to: 'Bob' } })
 assert.deepEqual(sent, [], 'nothing is sent before the answer')
 await before.close()
 
-// Another day. The thread waits.
+// Another day. The interrupt is still open.
 const after = await start()
 const { threads } = (await (await fetch(`${after.url}/thread/list`)).json()) as {
   threads: { threadId: string; status: string }[]
@@ -63,7 +63,7 @@ assert.deepEqual(
 )
 const later = new HttpAgent({ url: after.url, threadId: 'thread-1', initialMessages: client.messages })
 await later.runAgent({
-  resume: [{ interruptId: question.id, status: 'resolved', payload: { confirmed: true } }],
+  resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { confirmed: true } }],
 })
 const answer = JSON.stringify(later.messages.at(-1)?.content)
 console.log('answer:', answer)

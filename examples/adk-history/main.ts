@@ -1,6 +1,6 @@
 /**
- * What a client tells about itself reaches tools and model, and what was said and is known can be read, changed and
- * forgotten over HTTP. Each person sees their own threads.
+ * The client's context reaches tools and model, and messages and state can be read, changed and deleted over HTTP. Each
+ * user sees their own threads.
  */
 import assert from 'node:assert/strict'
 import { HttpAgent, type Context, type Message } from '@ag-ui/client'
@@ -15,7 +15,7 @@ const weather = new FunctionTool({
   description: 'Tells the weather in a city.',
   parameters: z.object({ city: z.string() }),
   execute: ({ city }, tool) => {
-    // Of the client, for this run alone. The model is told of it too.
+    // The client's context, for this run only. The model reads it too.
     const context = tool?.state.get<Context[]>('temp:ag_ui_context') ?? []
     const unit = context.find(({ description }) => description === 'unit')?.value ?? 'Celsius'
     // State is shared: the client sees it change.
@@ -50,20 +50,20 @@ const result = client.messages.find((message) => message.role === 'tool')?.conte
 console.log('result:', result)
 assert.equal(result, '{"city":"Oslo","temperature":45,"unit":"Fahrenheit","asker":"ada"}')
 
-// The history of the thread, as the client has it, and the state. What is temporary is in neither.
+// The history of the thread, as the client has it, and the state. Temporary state is in neither.
 const history = (await get('/message_snapshot/thread-1')) as { messages: Message[] }
 assert.deepEqual(history.messages, client.messages)
 const state = { theme: 'dark', lastCity: 'Oslo' }
 assert.deepEqual(await get('/state_snapshot/thread-1'), { type: 'STATE_SNAPSHOT', snapshot: state })
 
-// Without a run, the state changes by a patch; the agent knows it next time.
+// A patch changes the state without a run; the agent reads it in the next one.
 const patch = JSON.stringify([{ op: 'replace', path: '/theme', value: 'light' }])
 assert.equal((await ask('/state/thread-1', { method: 'PATCH', body: patch })).status, 200)
 client.addMessage({ id: 'u2', role: 'user', content: 'And is it warm in Bergen?' })
 await client.runAgent()
 assert.deepEqual(client.state, { theme: 'light', lastCity: 'Bergen' })
 
-// One thread, of one person, until it is deleted.
+// The user's only thread, until it is deleted.
 const threads = async () => ((await get('/thread/list')) as { threads: { title: string }[] }).threads
 assert.deepEqual(
   (await threads()).map(({ title }) => title),

@@ -1,6 +1,6 @@
 /**
- * Everything a team can do on the way of a run, from the request to the last byte: record, sanitise, filter the events of
- * ADK, translate some of them in its own way, and change what is shown.
+ * All hooks of a run, from the request to the last byte: record, sanitise, filter ADK's events, translate some of them
+ * differently, and change what clients see.
  */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
@@ -31,7 +31,7 @@ const hooks: Hooks = {
   inputRecord: ({ messages }, { key, runId }) =>
     void audit.push(`${key.user} starts ${runId} with ${messages.length} messages`),
 
-  // Numbers of cards reach neither the model nor the history.
+  // Card numbers reach neither the model nor the history.
   inputChange: (input) => ({
     ...input,
     messages: input.messages.map((message) =>
@@ -41,10 +41,10 @@ const hooks: Hooks = {
     ),
   }),
 
-  // An event of ADK, before anything is made of it. These leave no trace: thoughts while they are being thought.
+  // An ADK event before translation. This one drops partial reasoning.
   runtimeEvent: (event: Event) => (event.partial && isThought(event) ? undefined : event),
 
-  // What this gives stands for all that the event would have become, a change of the state included.
+  // The returned events replace all that the event would have become, changes of the state included.
   translate(event: Event) {
     const response = event.content?.parts?.[0]?.functionResponse
     if (response?.name !== 'list_charges') return undefined
@@ -59,7 +59,7 @@ const hooks: Hooks = {
     ]
   },
 
-  // AG-UI events, as all agents make them.
+  // AG-UI events of any agent.
   event: (event) => (event.type.startsWith('REASONING') ? undefined : event),
   stateSnapshot: (state) => ({ known: Object.keys(state as object) }),
   outputRecord: ({ type }) => void audit.push(type),

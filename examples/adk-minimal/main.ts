@@ -1,4 +1,4 @@
-/** An agent of Google ADK behind a server, and a client of AG-UI that talks to it. */
+/** A Google ADK agent behind a server, and an AG-UI client that uses it. */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
 import { FunctionTool, LlmAgent } from '@google/adk'

@@ -13,8 +13,8 @@ import {
 } from '@google/adk'
 
 /**
- * Keeps each session in a JSON file: to be read, not for many users. State of the whole app or of a user (`app:`,
- * `user:`) stays with the session it was set in.
+ * Keeps each session in a JSON file. For demonstration only: state of the app or the user (`app:`, `user:`) stays in the
+ * session that set it.
  */
 export class JsonSessions extends BaseSessionService {
   readonly #folder: string
@@ -38,7 +38,7 @@ export class JsonSessions extends BaseSessionService {
   }
 
   override async appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
-    // The caller's session is changed as well: ADK goes on with it.
+    // The caller's session must change too: ADK goes on with it.
     const stored = await super.appendEvent({ session, event })
     session.lastUpdateTime = event.timestamp
     if (event.partial !== true) await this.#write(session)

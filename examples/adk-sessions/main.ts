@@ -1,6 +1,6 @@
 /**
- * Sessions that a team has already: a service of its own, here one of JSON files, and a conversation that a Runner had
- * before there was a server. Any `BaseSessionService` will do; the one for databases is used like this:
+ * Existing ADK sessions: a session service of the team's own, here with JSON files, and a conversation that a Runner had
+ * before there was a server. Any `BaseSessionService` works; for example the one for databases:
  *
  *     import { DatabaseSessionService } from '@google/adk' // with @mikro-orm/postgresql installed
  *     fromAdk(agent, { sessionService: new DatabaseSessionService('postgresql://localhost/agents') })
@@ -43,7 +43,7 @@ const newMessage = { role: 'user', parts: [{ text: 'What is the weather in Oslo?
 for await (const { author, content } of runner.runAsync({ ...key, newMessage }))
   console.log(`${author ?? ''}:`, content?.parts?.[0]?.text ?? '(a tool)')
 
-// Now: a server over the same files. The session is a thread, with what was said and what is known.
+// Now: a server over the same files. The session is a thread, with its messages and state.
 const agent = fromAdk(guide, { appName: 'tours', sessionService: new JsonSessions(folder) })
 const serving = await serve(createServer({ agents: [agent] }), { port: 0 })
 const get = async (path: string) => (await fetch(serving.url + path)).json()
@@ -57,7 +57,7 @@ assert.deepEqual(await get('/state_snapshot/oslo'), {
   snapshot: { lastCity: 'Oslo' },
 })
 
-// It goes on, and the files have the rest.
+// The conversation goes on, and the files contain the rest.
 const client = new HttpAgent({ url: serving.url, threadId: 'oslo', initialMessages: messages })
 client.addMessage({ id: 'u2', role: 'user', content: 'And is it warm in Bergen?' })
 await client.runAgent()

@@ -1,6 +1,6 @@
 /**
- * A tool that asks before it acts. The run ends with a question; the answer may come a week later, in another process:
- * all it needs is the checkpoint, which is plain JSON.
+ * A tool that needs approval. The run ends with an interrupt; the answer may come a week later, in another process: all it
+ * needs is the checkpoint, which is plain JSON.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -27,28 +27,28 @@ const sendMail = defineTool({
   },
 })
 
-// Made anew each time, as a new process would. A script stands in for the model.
+// Created anew each time, as in a new process. A script replaces the model.
 const assistant = (answer: ScriptedAnswer) =>
   defineAgent({ name: 'assistant', model: scriptedModel([answer]), tools: [sendMail] })
 
 const file = join(await mkdtemp(join(tmpdir(), 'approval-')), 'checkpoint.json')
 
 // Today.
-const asked = await run(
+const interrupted = await run(
   assistant([{ toolCall: { name: 'send_mail', args: { to: 'bob', text: 'Lunch?' } } }]),
   'Ask Bob for lunch.',
 ).result
-assert.equal(asked.type, 'interrupted')
-const [question] = asked.interrupts
-assert.ok(question)
-console.log('question:', question.message)
-await writeFile(file, JSON.stringify(asked.checkpoint))
+assert.equal(interrupted.type, 'interrupted')
+const [interrupt] = interrupted.interrupts
+assert.ok(interrupt)
+console.log('interrupt:', interrupt.message)
+await writeFile(file, JSON.stringify(interrupted.checkpoint))
 assert.deepEqual(sent, [], 'nothing is sent before the answer')
 
 // Another day.
 const answered = await run(
   assistant('Bob has your mail.'),
-  { resume: [{ interruptId: question.id, status: 'resolved', payload: { approved: true } }] },
+  { resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { approved: true } }] },
   { checkpoint: JSON.parse(await readFile(file, 'utf8')) as unknown },
 ).result
 assert.equal(answered.type, 'completed')

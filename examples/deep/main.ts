@@ -1,6 +1,6 @@
 /**
- * An agent for long work: it keeps a list of steps and files, both in the shared state, and gives parts of the work to
- * other agents, each of which starts with nothing but the description of its task.
+ * An agent for long work: it keeps a todo list and files, both in the shared state, and delegates parts of the work to
+ * subagents, each of which starts with nothing but the description of its task.
  */
 import assert from 'node:assert/strict'
 import { defineAgent, run } from 'millrace'
@@ -12,12 +12,12 @@ const task = (description: string) => ({
   toolCall: { name: 'task', args: { subagent_type: 'historian', description } },
 })
 
-// Scripts stand in for the models.
+// Scripts replace the models.
 const historian = defineAgent({
   name: 'historian',
   description: 'Knows what happened, and when.',
   model: scriptedModel(({ messages }) => {
-    // All that it hears is its task.
+    // It reads nothing but its task.
     assert.equal(messages.length, 1)
     return JSON.stringify(messages).includes('Eiffel Tower') ? '1889' : '1937'
   }),
@@ -25,7 +25,7 @@ const historian = defineAgent({
 
 const model = scriptedModel([
   [{ toolCall: { name: 'write_todos', args: { todos: [todo('Find both years', 'in_progress')] } } }],
-  // Two at once: they work side by side.
+  // Two calls at once: the subagents run side by side.
   [task('When was the Eiffel Tower opened?'), task('When was the Golden Gate Bridge opened?')],
   [
     { toolCall: { name: 'write_file', args: { path: 'years.md', content: '1889, 1937' } } },

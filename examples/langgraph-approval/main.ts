@@ -1,4 +1,4 @@
-/** A graph that asks a person. The answer comes to another server, which has the checkpoints and nothing else. */
+/** A graph that interrupts for approval. The answer goes to another server, which shares only the checkpoints. */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
 import { AIMessage } from '@langchain/core/messages'
@@ -27,7 +27,7 @@ const graph = new StateGraph(State)
     return { amount: 120 }
   })
   .addNode('pay', ({ amount }) => {
-    // A node starts again when it is answered: nothing that must happen once stands before the question.
+    // The node runs again from its start with the answer, so nothing before the interrupt may have side effects.
     const answer = interrupt<unknown, { approved?: boolean }>({
       reason: 'confirmation',
       message: `Pay ${amount} euros?`,
@@ -41,23 +41,23 @@ const graph = new StateGraph(State)
   .addEdge('quote', 'pay')
   .compile({ checkpointer })
 
-/** A server of its own, as after a restart. */
+/** A new server, as after a restart. */
 const start = () => serve(createServer({ agents: [fromLangGraph(graph, { name: 'payer' })] }), { port: 0 })
 
 const before = await start()
 const client = new HttpAgent({ url: before.url, threadId: 'invoice-7' })
 client.addMessage({ id: 'u1', role: 'user', content: 'Pay the invoice.' })
 await client.runAgent()
-const [question] = client.pendingInterrupts
-console.log('asked:', question?.message)
-assert.equal(question?.message, 'Pay 120 euros?')
+const [open] = client.pendingInterrupts
+console.log('interrupt:', open?.message)
+assert.equal(open?.message, 'Pay 120 euros?')
 assert.deepEqual(paid, [])
 await before.close()
 
 const after = await start()
 const later = new HttpAgent({ url: after.url, threadId: 'invoice-7', initialMessages: client.messages })
 await later.runAgent({
-  resume: [{ interruptId: question.id, status: 'resolved', payload: { approved: true } }],
+  resume: [{ interruptId: open.id, status: 'resolved', payload: { approved: true } }],
 })
 const answer = later.messages.at(-1)?.content
 console.log('answer:', answer)

@@ -1,4 +1,4 @@
-/** A tool that only the client has. The graph waits for its result in its place, deep inside, and goes on there. */
+/** A client tool. The graph waits for its result deep inside, and resumes there. */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
 import { AIMessage } from '@langchain/core/messages'
@@ -11,7 +11,7 @@ import { createServer } from 'millrace/server'
 
 let greetings = 0
 
-// Without `keepPosition` a call ends the turn, and the whole graph starts again with the result.
+// Without `keepPosition` a call ends the run, and the whole graph starts again with the result.
 const helper = createAgent({
   model: toChatModel(demoModel({ paceMs: 0 })),
   tools: [],

@@ -1,11 +1,11 @@
-/** A graph that sends events of the application's own: a chart, while the graph is at work. */
+/** A graph that sends events of the application: a chart, while the graph is running. */
 import assert from 'node:assert/strict'
 import { AIMessage } from '@langchain/core/messages'
 import { Annotation, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { run } from 'millrace'
 import { createEmitter, emitState, fromLangGraph } from 'millrace/langgraph'
 
-/** What the client is told, and by which name. */
+/** The application's events, by name. */
 interface Events {
   display_chart: { readonly kind: 'line' | 'bar'; readonly points: readonly number[] }
 }
@@ -23,7 +23,7 @@ const graph = new StateGraph(State)
     const points: number[] = []
     for (const point of [3, 5, 8]) {
       points.push(point)
-      // The client sees it now; the graph has it when the node is done.
+      // The client gets it now; the graph when the node is done.
       await emitState({ progress: points.length / 3 })
     }
     return { points, progress: 1 }

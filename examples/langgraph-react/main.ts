@@ -1,4 +1,4 @@
-/** A ReAct agent of LangGraph behind a server, and a client of AG-UI that talks to it. */
+/** A LangGraph ReAct agent behind a server, and an AG-UI client that uses it. */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
 import { tool } from '@langchain/core/tools'
@@ -16,7 +16,7 @@ const weather = tool(({ city }) => ({ city, temperature: 7, sky: 'rain' }), {
   schema: z.object({ city: z.string() }),
 })
 
-// Any chat model of LangChain. This one needs no key.
+// Any LangChain chat model. This one needs no key.
 const model = toChatModel(demoModel({ paceMs: 0 })).bindTools([weather])
 
 const graph = new StateGraph(MessagesAnnotation)

@@ -1,4 +1,4 @@
-/** An agent of LangChain whose calls a person reviews: one is approved, one is changed. */
+/** A LangChain agent whose tool calls a person reviews: one is approved, one is edited. */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
 import { tool } from '@langchain/core/tools'
@@ -19,7 +19,7 @@ const sendMail = tool(
   { name: 'send_mail', description: 'Sends a mail.', schema: z.object({ to: z.string() }) },
 )
 
-// A model that calls the tool twice at once, so that there are two things to decide.
+// A model that makes two tool calls at once, so that there are two decisions.
 const model = scriptedModel([
   [
     { toolCall: { id: 'c1', name: 'send_mail', args: { to: 'ann' } } },
@@ -28,7 +28,7 @@ const model = scriptedModel([
   'Both mails are out.',
 ])
 
-// Only for compilers with `exactOptionalPropertyTypes`, which its own type does not fit.
+// The cast is only needed with `exactOptionalPropertyTypes`, which LangChain's type does not support.
 const reviewed = humanInTheLoopMiddleware as unknown as (options: object) => AgentMiddleware
 
 const agent = createAgent({
@@ -45,11 +45,11 @@ const client = new HttpAgent({ url: serving.url, threadId: 'thread-1' })
 client.addMessage({ id: 'u1', role: 'user', content: 'Send the mails.' })
 await client.runAgent()
 
-// One question for each call, which knows what the answer has to look like.
-const questions = client.pendingInterrupts
-for (const { toolCallId, reason } of questions) console.log('asked:', toolCallId, reason)
+// One interrupt for each call, with the schema of its answer.
+const interrupts = client.pendingInterrupts
+for (const { toolCallId, reason } of interrupts) console.log('interrupt:', toolCallId, reason)
 assert.deepEqual(
-  questions.map(({ toolCallId }) => toolCallId),
+  interrupts.map(({ toolCallId }) => toolCallId),
   ['c1', 'c2'],
 )
 assert.deepEqual(sent, [])
@@ -59,7 +59,7 @@ const decisions = [
   { type: 'edit', editedAction: { name: 'send_mail', args: { to: 'bob' } } },
 ]
 await client.runAgent({
-  resume: questions.map(({ id }, index) => ({
+  resume: interrupts.map(({ id }, index) => ({
     interruptId: id,
     status: 'resolved' as const,
     payload: decisions[index],

@@ -1,4 +1,4 @@
-/** Graphs inside a graph: each is a subagent with all it says, and two of them are at work side by side. */
+/** Graphs inside a graph: each is a subagent with its own messages, and two of them run side by side. */
 import assert from 'node:assert/strict'
 import { AIMessage } from '@langchain/core/messages'
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
@@ -8,7 +8,7 @@ import { demoModel } from 'millrace/models'
 
 const model = toChatModel(demoModel({ paceMs: 0 }))
 
-/** An agent that is a graph of its own. */
+/** An agent as a graph of its own. */
 function expert(name: string) {
   return new StateGraph(MessagesAnnotation)
     .addNode('answer', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))

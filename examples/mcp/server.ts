@@ -1,4 +1,4 @@
-/** A small MCP server over stdio, as anybody might have one. */
+/** A small MCP server over stdio. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
- * Agents of four runtimes in one tree: one of the kit, one of Google ADK, a graph of LangGraph, and one behind a socket that
- * speaks AG-UI. They work side by side under a supervisor, which hears all of them. Two ask a person, at once.
+ * Agents of four runtimes in one tree: the kit, Google ADK, LangGraph, and a remote AG-UI endpoint. They run side by side
+ * under a supervisor, which reads what all of them report. Two raise interrupts at the same time.
  */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
@@ -46,7 +46,7 @@ const weather = defineAgent({ name: 'weather', model: scriptedModel(['It will be
 const elsewhere = await serve(createServer({ agents: [weather] }), { port: 0 })
 const remote = fromAgUi(new HttpAgent({ url: elsewhere.url }), { name: 'forecast' })
 
-// A script stands in for the model: it hands over first, and reports when it has heard from the others.
+// A script replaces the model: it transfers first, and reports when the others are done.
 const lead = scriptedModel(({ messages }: ModelRequest) => {
   const heard = messages.flatMap(({ content }) =>
     typeof content === 'string' ? (/^For context: \[\w+\] said: (.*)/.exec(content)?.[1] ?? []) : [],

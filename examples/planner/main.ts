@@ -1,6 +1,6 @@
 /**
- * Plan first, then act: a planner writes the steps, an executor carries out one at a time, a replanner looks at the result
- * and answers or changes what is still to be done. The plan is shared state, which a client can draw as it changes.
+ * Plan first, then act: a planner writes the steps, an executor carries out one at a time, a replanner reads the result
+ * and answers or changes the open steps. The plan is shared state, which a client can show as it changes.
  */
 import assert from 'node:assert/strict'
 import { defineAgent, defineTool, run } from 'millrace'
@@ -15,7 +15,7 @@ const price = defineTool({
   execute: ({ item }) => (item === 'tent' ? 'sold out' : '80 euros'),
 })
 
-// Scripts stand in for the models. The second answer of the planner's is for after the first step.
+// Scripts replace the models. The planner's second answer comes after the first step.
 const planner = scriptedModel([
   '{"steps": ["Find out what a tent costs", "Compare it with the budget"]}',
   '{"type": "plan", "response": "", "steps": ["Find out what a hammock costs"]}',

@@ -1,6 +1,6 @@
 /**
- * An agent on another server, in a tree of ours. It may be written in any language: all we know of it is its address. It
- * asks before it pays; the question comes through to the client, and the answer goes back to where it was asked.
+ * An agent on another server, as a subagent of ours. It may be written in any language: all we know is its URL. It raises
+ * an interrupt before it pays; the client gets the interrupt, and the answer goes back to the remote agent.
  */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
@@ -28,7 +28,7 @@ const pay = defineTool({
   },
 })
 
-// The other side. Scripts stand in for the models.
+// The other side. Scripts replace the models.
 const cashier = defineAgent({
   name: 'cashier',
   model: scriptedModel([[{ toolCall: { name: 'pay', args: { amount: 120 } } }], 'The 120 euros are paid.']),
@@ -40,7 +40,7 @@ const elsewhere = await serve(createServer({ agents: [cashier] }), { port: 0 })
 const remote = fromAgUi(new HttpAgent({ url: elsewhere.url }), {
   name: 'cashier',
   description: 'Pays invoices.',
-  // A server of Millrace goes on with a run when its reader hangs up, unless it is told.
+  // A Millrace server goes on with a run when its reader hangs up, unless it is cancelled.
   async cancel({ agent, threadId }) {
     const headers = { 'content-type': 'application/json' }
     await fetch(`${agent.url}/cancel`, { method: 'POST', headers, body: JSON.stringify({ threadId }) })
@@ -59,13 +59,13 @@ const ours = await serve(createServer({ agents: [secretary] }), { port: 0 })
 const client = new HttpAgent({ url: ours.url, threadId: 'office' })
 client.addMessage({ id: 'u1', role: 'user', content: 'Settle invoice 7.' })
 await client.runAgent()
-const [question] = client.pendingInterrupts
-console.log('asked:', question?.message)
-assert.equal(question?.message, 'Pay 120 euros?')
+const [interrupt] = client.pendingInterrupts
+console.log('interrupt:', interrupt?.message)
+assert.equal(interrupt?.message, 'Pay 120 euros?')
 assert.deepEqual(paid, [])
 
 await client.runAgent({
-  resume: [{ interruptId: question.id, status: 'resolved', payload: { approved: true } }],
+  resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { approved: true } }],
 })
 const said = client.messages.flatMap(({ role, content }) =>
   role === 'assistant' && content ? [content] : [],

@@ -1,4 +1,4 @@
-/** An agent of ours as an agent of `@ag-ui/client`, in this process: what the runtime of CopilotKit takes, for example. */
+/** A Millrace agent as an agent of `@ag-ui/client`, in this process: for the runtime of CopilotKit, for example. */
 import assert from 'node:assert/strict'
 import type { AbstractAgent } from '@ag-ui/client'
 import { defineAgent } from 'millrace'
@@ -11,11 +11,11 @@ const concierge = defineAgent({
   model: await modelFromEnv(),
 })
 
-// What a runtime is given once, `new CopilotRuntime({ agents: { concierge: registered } })`. Its browsers have a client
-// from before 1.0.
+// Registered once: `new CopilotRuntime({ agents: { concierge: registered } })`. Its browsers have a client from before
+// 1.0.
 const registered = toAgUi(concierge, { clients: '0.0.59' })
 
-// What the runtime does with every request.
+// The runtime does this for every request.
 const agent = registered.clone() as AbstractAgent
 agent.threadId = 'thread-1'
 agent.setMessages([{ id: 'u1', role: 'user', content: 'Hello!' }])

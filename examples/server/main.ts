@@ -1,6 +1,6 @@
 /**
- * An agent behind a server, and two people who talk to it with the client of AG-UI. The server knows them by their
- * tokens, keeps their threads apart in a file, and keeps to itself what the agent thinks.
+ * An agent behind a server, and two people who use it with the AG-UI client. The server identifies them by their tokens,
+ * keeps their threads apart in a file, and hides the agent's reasoning.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const server = createServer({
 const serving = await serve(server, { port: 0 })
 const { url } = serving
 
-// Ada talks.
+// Ada sends a message.
 const headers = { authorization: 'Bearer a-secret' }
 const seen = new Set<string>()
 const ada = new HttpAgent({ url, threadId: 'thread-1', headers })
@@ -55,7 +55,7 @@ console.log('answer:', ada.messages.at(-1)?.content)
 assert.ok(seen.has('TOOL_CALL_RESULT'), 'the tool was called')
 assert.ok(!seen.has('REASONING_START'), 'thoughts do not leave the server')
 
-// On another device she finds the thread as it is, and goes on.
+// On another device she finds the thread and goes on.
 const history = `${url}/message_snapshot/thread-1`
 const { messages } = (await (await fetch(history, { headers })).json()) as { messages: Message[] }
 const tablet = new HttpAgent({ url, threadId: 'thread-1', headers, initialMessages: messages })
@@ -64,13 +64,13 @@ tablet.addMessage({ id: 'u2', role: 'user', content: 'Is it raining in Bergen?' 
 await tablet.runAgent()
 console.log('answer:', tablet.messages.at(-1)?.content)
 
-// Bob cannot see her thread, and a stranger nothing at all.
+// Bob cannot see her thread, and a stranger sees nothing at all.
 const statusFor = async (authorization: string) =>
   (await fetch(history, { headers: { authorization } })).status
 assert.equal(await statusFor('Bearer a-secret'), 200)
 assert.equal(await statusFor('Bearer another'), 404)
 assert.equal(await statusFor('Bearer a-guess'), 401)
 
-// Runs at work may finish; then the file is closed.
+// Live runs may finish; then the file is closed.
 await serving.close()
 await assert.rejects(fetch(`${url}/healthz`))

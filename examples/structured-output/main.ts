@@ -1,4 +1,4 @@
-/** An answer of a given shape. One that does not fit is taken back, and the model is asked again. */
+/** An answer that matches a schema. One that does not match is rejected, and the model tries again. */
 import assert from 'node:assert/strict'
 import { defineAgent, run } from 'millrace'
 import { scriptedModel } from 'millrace/models'

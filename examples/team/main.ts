@@ -1,6 +1,6 @@
 /**
- * A supervisor: it hands over to one worker after the other, hears what each reports, and answers itself. When a worker
- * stops to ask a person, all of them wait, and go on from there with the answer.
+ * A supervisor: it transfers to one worker after the other, reads what each reports, and answers itself. When a worker
+ * raises an interrupt, the whole team waits, and resumes with the answer.
  */
 import assert from 'node:assert/strict'
 import { defineAgent, defineTool, run } from 'millrace'
@@ -8,7 +8,7 @@ import { demoModel } from 'millrace/models'
 import { supervisor } from 'millrace/prebuilt'
 import { z } from 'zod'
 
-// Needs no key: it hands over to the agents whose words the user uses. Take `modelFromEnv()` for a real one.
+// Needs no key: it transfers to the agents whose words the user uses. Use `modelFromEnv()` for a real model.
 const model = demoModel({ paceMs: 0 })
 const city = z.object({ city: z.string() })
 
@@ -49,16 +49,16 @@ const turns: string[] = []
 const going = run(team, 'How is the weather in Oslo? And book a room there, please.')
 for await (const event of going) if (event.type === 'SUBAGENT_STARTED') turns.push(event.name)
 assert.deepEqual(turns, ['weather', 'hotels'])
-const asked = await going.result
-assert.equal(asked.type, 'interrupted')
-const [question] = asked.interrupts
-assert.ok(question)
-console.log('question:', question.message)
+const interrupted = await going.result
+assert.equal(interrupted.type, 'interrupted')
+const [interrupt] = interrupted.interrupts
+assert.ok(interrupt)
+console.log('interrupt:', interrupt.message)
 
 const answered = await run(
   team,
-  { resume: [{ interruptId: question.id, status: 'resolved', payload: true }] },
-  { checkpoint: asked.checkpoint },
+  { resume: [{ interruptId: interrupt.id, status: 'resolved', payload: true }] },
+  { checkpoint: interrupted.checkpoint },
 ).result
 assert.equal(answered.type, 'completed')
 console.log('answer:', answered.text)

@@ -1,5 +1,5 @@
 /**
- * What a tool can do: report progress, change the state that the client sees, share values, fail without ending the run.
+ * Tools that report progress, change the shared state, share values, and fail without ending the run.
  */
 import assert from 'node:assert/strict'
 import { defineAgent, defineTool, run } from 'millrace'

@@ -1,6 +1,6 @@
 /**
  * People keep typing while an agent works. A turn loop takes messages at any time: here the user changes their mind while
- * a tool runs, and asks something else while the agent waits for a permission.
+ * a tool runs, and asks something else while the agent waits for approval.
  */
 import assert from 'node:assert/strict'
 import { createTurnLoop, defineAgent, defineTool } from 'millrace'
@@ -26,7 +26,7 @@ const book = defineTool({
   },
 })
 
-// A script stands in for the model.
+// A script replaces the model.
 const model = scriptedModel([
   ['Looking for hotels.', { toolCall: { name: 'find_hotels', args: { city: 'Oslo' } } }],
   ['Bergen it is.', { toolCall: { name: 'book', args: { city: 'Bergen' } } }],

@@ -1,6 +1,6 @@
 /**
- * Agents in an order that is written down: two at once, then a writer and a critic in turns until the critic is content.
- * Each hears those before it; those side by side do not hear each other.
+ * Agents in a fixed order: two in parallel, then a writer and a critic in a loop until the critic is content. Each reads
+ * the messages of those before it; parallel agents do not read each other's.
  */
 import assert from 'node:assert/strict'
 import { breakTool, defineAgent, loop, parallel, run, sequential } from 'millrace'
@@ -8,7 +8,7 @@ import { scriptedModel, type ScriptedAnswer } from 'millrace/models'
 
 const content: ScriptedAnswer = [{ toolCall: { name: 'end_loop' } }]
 
-// Scripts stand in for the models.
+// Scripts replace the models.
 const models = {
   optimist: scriptedModel(['It will be warm.']),
   pessimist: scriptedModel(['It will rain.']),
