@@ -95,7 +95,7 @@ describe('runtimeTimeout', () => {
 const custom = (name: string): AgentEvent => ({ type: 'CUSTOM', name, value: 1 })
 const nameOf = (event: AgentEvent): string => (event.type === 'CUSTOM' ? event.name : event.type)
 
-/** An agent that says these, and notes that it was asked and closed. */
+/** An agent that yields these, and notes each and its end. */
 async function* agent(names: readonly string[], notes: string[]): AsyncGenerator<AgentEvent, Control> {
   try {
     for (const name of names) {
@@ -134,14 +134,14 @@ describe.each([
         Promise.resolve(hook(event)),
   ],
 ])('with %s hooks', (_, as) => {
-  test('each works on all that the one before it gives, and nothing is asked too early', async () => {
+  test('each works on all that the one before it gives, and none is called too early', async () => {
     const notes: string[] = []
     const noted: EventHook = (event) => {
-      notes.push(`asked ${nameOf(event)}`)
+      notes.push(`called ${nameOf(event)}`)
       return event
     }
     expect(await read(['a', 'b'], [as(twice), as(noted)], notes)).toBe('completed')
-    const one = (name: string) => [`asked ${name}`, `got ${name}`]
+    const one = (name: string) => [`called ${name}`, `got ${name}`]
     expect(notes).toEqual([
       ...['says a', ...one('a1'), ...one('a2')],
       ...['says b', ...one('b1'), ...one('b2'), 'closed'],

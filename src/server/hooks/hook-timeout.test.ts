@@ -38,7 +38,7 @@ function stuckOnce<T>(answer: (value: T) => unknown, isMeant: (value: T) => bool
 const same = <T>(value: T): T => value
 const nothing = () => undefined
 
-/** What is asked for while the hook is stuck, when its time is over. */
+/** The response to a request whose hook is stuck, after the hook's time is over. */
 async function afterItsTime<T>(made: FetchServer, stuck: Promise<void>, work: Promise<T>): Promise<T> {
   await stuck
   await made.clock.advance(999)
@@ -105,27 +105,27 @@ it('a state that is not shown in time to a client that is behind refuses the req
   await expectUsable(made)
 })
 
-it('a lock that comes after its time is given back', async () => {
-  const [asked, given] = [deferred(), deferred()]
-  let held = 0
+it('a lock that comes after its time is released', async () => {
+  const [called, granted] = [deferred(), deferred()]
+  let locks = 0
   const lock = async () => {
-    asked.resolve()
-    await given.promise
-    held++
+    called.resolve()
+    await granted.promise
+    locks++
     return () => {
-      held--
+      locks--
     }
   }
   const made = served({ lock })
-  const refused = await afterItsTime(made, asked.promise, made.ask('POST /run', { body: inputOf() }))
+  const refused = await afterItsTime(made, called.promise, made.ask('POST /run', { body: inputOf() }))
   expectRefusal(refused, 500, 'HOOK_ERROR')
-  given.resolve()
+  granted.resolve()
   await made.clock.advance(0)
-  expect(held).toBe(0)
+  expect(locks).toBe(0)
   await expectUsable(made)
 })
 
-it('a lock that is not given back in time does not keep the end of the run', async () => {
+it('a lock that is not released in time does not keep the end of the run', async () => {
   const { hook: unlock, stuck } = stuckOnce(nothing)
   const made = served({ lock: () => unlock })
   const events = await afterItsTime(made, stuck, made.run())

@@ -328,7 +328,7 @@ describe('inputChange', () => {
     expect((await made.ask('GET /message_snapshot/other')).status).toBe(404)
   })
 
-  it('sees open questions and calls that wait for the client', async () => {
+  it('sees open interrupts and pending tool calls', async () => {
     const seen: unknown[] = []
     const ask = defineTool({
       name: 'ask',
@@ -385,15 +385,15 @@ describe('lock', () => {
   })
 
   it('comes before the lease', async () => {
-    const held: boolean[] = []
+    const isLeased: boolean[] = []
     const made = served({
       lock: async ({ key }) => {
-        held.push(await made.store.leases.isHeld(key))
-        return async () => void held.push(await made.store.leases.isHeld(key))
+        isLeased.push(await made.store.leases.isHeld(key))
+        return async () => void isLeased.push(await made.store.leases.isHeld(key))
       },
     })
     await made.run()
-    expect(held).toEqual([false, false])
+    expect(isLeased).toEqual([false, false])
   })
 })
 
@@ -726,14 +726,14 @@ describe('outputChange', () => {
 })
 
 describe('outputRecord', () => {
-  /** What it was told of, for each request. */
+  /** The events it got, for each request. */
   async function recorded(made: FetchServer, seen: AgUiEvent[], fields: object) {
     seen.length = 0
     const events = await made.run(fields)
     return { sent: events, seen: [...seen] }
   }
 
-  it('is told of every event that is sent, also when nothing is run', async () => {
+  it('gets every event that is sent, also when nothing is run', async () => {
     const seen: AgUiEvent[] = []
     const made = served({ outputRecord: (event) => void seen.push(event) })
     const first = inputOf()
@@ -744,12 +744,12 @@ describe('outputRecord', () => {
       inputOf(),
     ]
     for (const request of requests) {
-      const { sent, seen: told } = await recorded(made, seen, request)
-      expect(told).toEqual(sent)
+      const { sent, seen: recordedEvents } = await recorded(made, seen, request)
+      expect(recordedEvents).toEqual(sent)
     }
   })
 
-  it('is told of the error that another hook makes of the end', async () => {
+  it('gets the error that another hook makes of the end', async () => {
     const seen: string[] = []
     const made = served({
       outputRecord: (event) => void seen.push(event.type),
@@ -868,13 +868,13 @@ describe('a hook that throws at one event', () => {
       expect(made.logText()).toContain(secret)
     })
 
-    test('changes nothing about an error that is told already', async () => {
+    test('changes nothing about an error that is sent already', async () => {
       const made = served(at('RUN_ERROR'), talker([[{ error: { status: 401 } }], 'Fine.']))
       expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'MODEL_ERROR' })
       await expectUsable(made)
     })
 
-    test('fails a run that has asked, and it asks again', async () => {
+    test('fails an interrupted run, and its interrupts are raised again', async () => {
       const ask = defineTool({
         name: 'ask',
         description: 'Asks.',

@@ -37,7 +37,7 @@ test('there is no timer while nothing is to be written, and a new one for what c
   expect(calls).toEqual(['a@100', 'a@250'])
 })
 
-test('what is asked for by a write comes with the next', async () => {
+test('a flush that a flush requests comes with the next', async () => {
   const { clock, flusher, calls, writer } = rig()
   const b = writer('b')
   flusher.flushSoon({
@@ -52,7 +52,7 @@ test('what is asked for by a write comes with the next', async () => {
   expect(calls).toEqual(['b@200'])
 })
 
-test('a write that fails is told of, and the others go on', async () => {
+test('a flush that fails is reported, and the others go on', async () => {
   const { clock, problems, flusher, calls, writer } = rig()
   const full = new Error('full')
   flusher.flushSoon({ flush: () => Promise.reject(full) })

@@ -126,7 +126,7 @@ describe('requests that may still become runs', () => {
     expect(both.map(({ signal }) => signal.aborted)).toEqual([true, true])
   })
 
-  test('are waited for by who stops them, also when they are refused', async () => {
+  test('are settled when their cancellation resolves, also when they are refused', async () => {
     const starting = startingRuns()
     const refusal = deferred()
     const start = refusal.promise.then(() => Promise.reject(new Error('Refused.')))

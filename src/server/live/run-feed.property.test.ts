@@ -88,7 +88,7 @@ async function play(steps: readonly Step[], bufferBytes: number) {
   return { feed, log: log.entries, readers }
 }
 
-it('gives every follower, and the log, each event once and in order, whatever happens meanwhile', async () => {
+it('gives every subscriber, and the log, each event once and in order, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 40 }),

@@ -83,7 +83,7 @@ async function finish({ feed, log }: Rigged, name = 'end'): Promise<void> {
 }
 
 describe('subscribers', () => {
-  test('get events in order, numbered from the first, those of one turn together', async () => {
+  test('get events in order, numbered from the first, those of one tick together', async () => {
     const rigged = rig({ firstSeq: 7 })
     const { feed } = rigged
     const { batches, done } = collect(feed, 6)
@@ -165,7 +165,7 @@ describe('subscribers', () => {
     expect(batches).toEqual(['0:a', '1:end'])
   })
 
-  test('are told when the log lacks what it should have', async () => {
+  test('get STORE_ERROR when the log lacks events', async () => {
     const { feed, log } = rig({ bufferBytes: 0 })
     void feed.push(word('a'))
     await settled()
@@ -174,7 +174,7 @@ describe('subscribers', () => {
     await expect(collect(feed).done).rejects.toMatchObject({ code: 'STORE_ERROR' })
   })
 
-  test('leave at once when they are told to, and leave no listener behind', async () => {
+  test('leave at once when their client is gone, and leave no listener behind', async () => {
     const { feed } = rig()
     const leaving = new AbortController()
     const { batches, done } = collect(feed, -1, leaving.signal)
@@ -189,7 +189,7 @@ describe('subscribers', () => {
     expect(getEventListeners(leaving.signal, 'abort')).toHaveLength(0)
   })
 
-  test('get nothing when they have left before they came', async () => {
+  test('get nothing when their client is gone already', async () => {
     const { feed } = rig()
     void feed.push(word('a'))
     const { batches, done } = collect(feed, -1, AbortSignal.abort())
@@ -199,7 +199,7 @@ describe('subscribers', () => {
 })
 
 describe('a run that never waits', () => {
-  test('is told now and then to let timers have a turn', async () => {
+  test('yields to timers now and then', async () => {
     const { feed } = rig()
     let turns = 0
     const tick = setInterval(() => turns++, 0)
@@ -258,7 +258,7 @@ describe('the log', () => {
     expect(log.map(nameOf)).toEqual(['a', 'b'])
   })
 
-  test('has an event that must not be forgotten before anybody sees it', async () => {
+  test('has a guarded event before anybody sees it', async () => {
     const gate = deferred()
     const { feed } = rig({ append: () => gate.promise })
     const { batches } = collect(feed)

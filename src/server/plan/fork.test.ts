@@ -13,14 +13,9 @@ describe('a thread is cut', () => {
   it.each([
     ['when the user goes on from an earlier place', 'u1 a1 u2 a2', 'u1 a1 u3', 'fork u1 a1 u3'],
     ['when the user goes on from an earlier message', 'u1 a1 u2 a2', 'u1 u3', 'fork u1 u3'],
-    ['when the last answer is asked for again', 'u1 a1 u2 a2', 'u1 a1 u2', 'fork u1 a1 u2'],
-    ['when an earlier answer is asked for again', 'u1 a1 u2 a2', 'u1', 'fork u1'],
-    [
-      'when an answer to a result is asked for again',
-      'u1 a1(c1) t-c1 a2',
-      'u1 a1 t-c1',
-      'fork u1 a1(c1) t-c1',
-    ],
+    ['when the last answer is regenerated', 'u1 a1 u2 a2', 'u1 a1 u2', 'fork u1 a1 u2'],
+    ['when an earlier answer is regenerated', 'u1 a1 u2 a2', 'u1', 'fork u1'],
+    ['when an answer to a result is regenerated', 'u1 a1(c1) t-c1 a2', 'u1 a1 t-c1', 'fork u1 a1(c1) t-c1'],
     ['when a user message is edited', 'u1 a1 u2 a2', 'u1 a1 u2*', 'fork u1 a1 u2'],
     ['when the first message is edited', 'u1 a1 u2 a2', 'u1*', 'fork u1'],
     ['when the last message is edited', 'u1 a1 u2', 'u1 a1 u2*', 'fork u1 a1 u2'],

@@ -23,7 +23,7 @@ const resolved = (interruptId: string, payload: unknown) => ({ interruptId, stat
 
 describe('an answer in forwardedProps.command.resume', () => {
   it.each([[false], [0], [''], ['yes'], [{ approved: true }], [['a']]])(
-    'is %j to the one question that is open',
+    'is %j to the one open interrupt',
     (payload) => {
       expect(legacyAnswers(asking('q1'), resumed(payload))).toEqual([resolved('q1', payload)])
     },

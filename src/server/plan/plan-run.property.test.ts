@@ -64,7 +64,7 @@ const isSpoken = ({ role }: Message): boolean => role !== 'reasoning' && role !=
 const isFromPeople = ({ role }: Message): boolean => ['user', 'system', 'developer'].includes(role)
 const idsOf = (messages: readonly Message[]): string[] => messages.map(({ id }) => id)
 
-/** Checks a property of all plans that start or hold a run. At least some of them must. */
+/** Checks a property of all plans that start a run or store results. At least some of them must. */
 function forPlans(check: (plan: NonNullable<ReturnType<typeof start>>, given: Facts) => void): void {
   let checked = 0
   fc.assert(
@@ -119,7 +119,7 @@ it('only a fork takes messages away', () => {
   })
 })
 
-it('a held turn has new results and lacks others', () => {
+it('a plan that stores results lacks others', () => {
   forPlans(({ type, messages, change }, given) => {
     if (type !== 'store') return
     const answered = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))

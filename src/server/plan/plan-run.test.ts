@@ -38,7 +38,7 @@ describe('what is new', () => {
     ['one that stands among old ones goes to the end', 'u1 a1', 'u1 u2 a1', 'run u1 a1 u2'],
     ['a message that comes twice is taken once', 'u1 a1', 'u1 a1 u2 u2', 'run u1 a1 u2'],
     [
-      'who has an id twice, as it is stored, is up to date',
+      'a client that has an id twice, as stored, is up to date',
       'u1 a1 u2 a1',
       'u1 a1 u2 a1 u3',
       'run u1 a1 u2 a1 u3',
@@ -95,7 +95,7 @@ describe('tool results', () => {
       { ...calls, client: 'u1 a1 t-c1 t-c2' },
       'run u1 a1(c1,c2) t-c1 t-c2',
     ],
-    ['are held while one is missing', { ...calls, client: 'u1 a1 t-c1' }, 'store u1 a1(c1,c2) t-c1'],
+    ['are stored while one is missing', { ...calls, client: 'u1 a1 t-c1' }, 'store u1 a1(c1,c2) t-c1'],
     [
       'start the agent with the last one, in any order',
       { stored: 'u1 a1(c1,c2) t-c2', pending: ['c1', 'c2'], client: 'u1 a1 t-c2 t-c1' },
@@ -130,12 +130,12 @@ describe('tool results', () => {
     ],
     ['may stay away when the user goes on', { ...calls, client: 'u1 a1 u2' }, 'run u1 a1(c1,c2) u2'],
     [
-      'are held together with what the application says',
+      'are stored together with messages of the application',
       { ...calls, client: 'u1 a1 t-c1 s1' },
       'store u1 a1(c1,c2) t-c1 s1',
     ],
     [
-      'are not held for a call that the user has left behind',
+      'do not wait for a call that the user has left behind',
       { stored: 'u1 a1(c1) u2 a2(c2)', pending: ['c1', 'c2'], client: 'u1 a1 u2 a2 t-c2' },
       'run u1 a1(c1) u2 a2(c2) t-c2',
     ],
@@ -183,34 +183,42 @@ describe('tool results', () => {
   })
 })
 
-describe('open questions', () => {
+describe('open interrupts', () => {
   const interrupts: Interrupt[] = [{ id: 'q1', reason: 'tool_call', toolCallId: 'c1' }]
-  const asked = { stored: 'u1 a1(c1,c2)', interrupts, status: 'interrupted' as const }
+  const interrupted = { stored: 'u1 a1(c1,c2)', interrupts, status: 'interrupted' as const }
 
   it.each<[string, PlanFacts, string]>([
-    ['are asked again', { ...asked, client: 'u1 a1' }, 'run u1 a1(c1,c2)'],
-    ['are asked again instead of taking a message', { ...asked, client: 'u1 a1 u2 s1' }, 'run u1 a1(c1,c2)'],
-    ['are asked again instead of taking an edit', { ...asked, client: 'u1*' }, 'run u1 a1(c1,c2)'],
-    ['are asked again instead of another answer', { ...asked, client: 'u1' }, 'run u1 a1(c1,c2)'],
+    ['are raised again', { ...interrupted, client: 'u1 a1' }, 'run u1 a1(c1,c2)'],
+    [
+      'are raised again instead of taking a message',
+      { ...interrupted, client: 'u1 a1 u2 s1' },
+      'run u1 a1(c1,c2)',
+    ],
+    ['are raised again instead of taking an edit', { ...interrupted, client: 'u1*' }, 'run u1 a1(c1,c2)'],
+    ['are raised again instead of another answer', { ...interrupted, client: 'u1' }, 'run u1 a1(c1,c2)'],
     [
       'do not stand in the way of results',
-      { ...asked, pending: ['c2'], client: 'u1 a1 t-c2 u2' },
+      { ...interrupted, pending: ['c2'], client: 'u1 a1 t-c2 u2' },
       'run u1 a1(c1,c2) t-c2',
     ],
-    ['are not answered by a result', { ...asked, pending: ['c1'], client: 'u1 a1 t-c1' }, 'run u1 a1(c1,c2)'],
+    [
+      'are not answered by a result',
+      { ...interrupted, pending: ['c1'], client: 'u1 a1 t-c1' },
+      'run u1 a1(c1,c2)',
+    ],
     [
       'that are answered let messages in',
-      { ...asked, client: 'u1 a1 t-c1 u2', resume: ['q1'] },
+      { ...interrupted, client: 'u1 a1 t-c1 u2', resume: ['q1'] },
       'run u1 a1(c1,c2) u2',
     ],
     [
       'that are answered keep what their run has left',
-      { ...asked, client: 'u1*', resume: ['q1'] },
+      { ...interrupted, client: 'u1*', resume: ['q1'] },
       'run u1 a1(c1,c2)',
     ],
     [
       'that are answered hold no results back',
-      { ...asked, pending: ['c2', 'c3'], client: 'u1 a1 t-c2', resume: ['q1'] },
+      { ...interrupted, pending: ['c2', 'c3'], client: 'u1 a1 t-c2', resume: ['q1'] },
       'run u1 a1(c1,c2) t-c2',
     ],
   ])('%s', (_what, facts, expected) => {
@@ -219,8 +227,8 @@ describe('open questions', () => {
     expect(given).toMatchObject({ fork: false })
   })
 
-  it('that nobody asked cannot be answered', () => {
-    expect(brief(plan({ ...asked, client: 'u1 a1 u2', resume: ['q0'] }))).toBe('refuse INVALID_RESUME')
+  it('that were never raised cannot be answered', () => {
+    expect(brief(plan({ ...interrupted, client: 'u1 a1 u2', resume: ['q0'] }))).toBe('refuse INVALID_RESUME')
     expect(brief(plan({ stored: 'u1 a1', client: 'u1 a1', resume: ['q1'] }))).toBe('refuse INVALID_RESUME')
   })
 
@@ -231,12 +239,12 @@ describe('open questions', () => {
   })
 
   it('do not take a waiting message from the client', () => {
-    const stored = talk(asked.stored)
-    expect(plan({ ...asked, client: 'u2' })).toMatchObject({
+    const stored = talk(interrupted.stored)
+    expect(plan({ ...interrupted, client: 'u2' })).toMatchObject({
       catchUp: [{ messages: [] }, { messages: [...stored, ...talk('u2')] }],
     })
-    expect(catchUp(plan({ ...asked, client: `${asked.stored} u2` }))).toEqual([])
-    expect(catchUp(plan({ ...asked, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
+    expect(catchUp(plan({ ...interrupted, client: `${interrupted.stored} u2` }))).toEqual([])
+    expect(catchUp(plan({ ...interrupted, client: '' }))).toEqual(['MESSAGES_SNAPSHOT'])
   })
 })
 
@@ -367,7 +375,7 @@ describe('the state', () => {
 })
 
 describe('the state of a request', () => {
-  it('is kept when nothing else is new, and nobody is asked', () => {
+  it('is stored when nothing else is new, without a run', () => {
     const facts = { stored: 'u1 a1', client: 'u1 a1', state: { a: 1 } }
     expect(plan({ ...facts, clientState: { a: 2 } })).toMatchObject({ type: 'store', state: { a: 2 } })
     expect(brief(plan({ ...facts, clientState: { a: 1 } }))).toBe('nothing')
@@ -401,12 +409,12 @@ describe('when the history is the client’s', () => {
     ['an empty list is nothing to do', { stored: 'u1', client: '' }, 'nothing'],
     ['a list that ends with an answer is nothing to do', { client: 'u1 a1' }, 'nothing'],
     [
-      'an answered question is something to do',
+      'an answered interrupt is something to do',
       { stored: 'u1 a1', client: 'u1 a1', interrupts: [{ id: 'q1', reason: 'x' }], resume: ['q1'] },
       'run u1 a1',
     ],
     [
-      'an open question is asked again',
+      'an open interrupt is raised again',
       { stored: 'u1 a1', client: 'u1 a1', interrupts: [{ id: 'q1', reason: 'x' }] },
       'run u1 a1',
     ],

@@ -65,7 +65,7 @@ test.each([
   ['one has no result', both, talk('t-c1 a2')],
   ['none has a result', both, talk('a2')],
   [
-    'one was asked by an agent, not by a call',
+    'one was raised by an agent, not by a call',
     [interruptOn('i1', 'c1'), interruptOn('i2')],
     talk('t-c1 t-c2'),
   ],
@@ -74,7 +74,7 @@ test.each([
   expect(left({ interrupts, added })).toEqual(before)
 })
 
-test('a run that answered nothing leaves what it said, and the questions as they were', () => {
+test('a run that answered nothing leaves its messages, and the interrupts as they were', () => {
   const added = talk('a2')
   expect(left({ added, start: { isAnswering: false } })).toMatchObject({
     ...{ messages: [...startMessages, ...added], interrupts: both, checkpoint },
@@ -88,8 +88,8 @@ test('a run that answered nothing leaves what it said, and the questions as they
 test('a result that the client has sent itself does not count: the tool has still to run', () => {
   const [sent] = talk('t-c1')
   if (!sent) throw new Error('No result.')
-  const asked = [interruptOn('i1', 'c1')]
-  const given = recoveredContent({
+  const interrupts = [interruptOn('i1', 'c1')]
+  const recovered = recoveredContent({
     thread: {
       ...{
         key: keyOf('t'),
@@ -100,11 +100,11 @@ test('a result that the client has sent itself does not count: the tool has stil
         messages: startMessages,
         state: {},
       },
-      ...{ interrupts: asked, pendingToolCalls: [] },
+      ...{ interrupts, pendingToolCalls: [] },
     },
     start: { keep: 2, append: [sent], state: {}, clientTools: [], isAnswering: true },
     ...{ startMessages: [...startMessages, sent], ended: { messages: [...startMessages, sent], state: {} } },
     stateRules: createStateRules(),
   })
-  expect(given.interrupts).toEqual(asked)
+  expect(recovered.interrupts).toEqual(interrupts)
 })

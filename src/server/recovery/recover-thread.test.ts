@@ -9,9 +9,9 @@ import { createStateRules } from '../state/state-rules.js'
 import { loadThread, recoverThread } from './recover-thread.js'
 
 const key = keyOf('t')
-const question: Message = { id: 'u1', role: 'user', content: 'Is it raining?' }
+const request: Message = { id: 'u1', role: 'user', content: 'Is it raining?' }
 const earlier: Message = { id: 'u0', role: 'user', content: 'Hello.' }
-const nothing: RunStart = { keep: 0, append: [question], state: {}, clientTools: [] }
+const nothing: RunStart = { keep: 0, append: [request], state: {}, clientTools: [] }
 let under: ContextUnderTest
 
 beforeEach(() => {
@@ -82,21 +82,21 @@ function call(id: string, name: string, isEnded: boolean): AgentEvent[] {
 }
 
 describe('what a lost run leaves in its thread', () => {
-  test('is the text that was said, cut off, behind the question', async () => {
+  test('is its text, cut off, behind the user message', async () => {
     const { messages, version, title } = await recovered(await lose({ events: text }))
     const metadata = { millrace: { cancelled: true } }
-    expect(messages).toEqual([question, { id: 'a1', role: 'assistant', content: 'It is ', metadata }])
+    expect(messages).toEqual([request, { id: 'a1', role: 'assistant', content: 'It is ', metadata }])
     expect([version, title]).toEqual([1, 'Is it raining?'])
   })
 
-  test('is the question alone when nothing was said', async () => {
+  test('is the user message alone when it has written nothing', async () => {
     const { messages } = await recovered(await lose())
-    expect(messages).toEqual([question])
+    expect(messages).toEqual([request])
   })
 
-  test('is the question alone when not even the start was logged', async () => {
+  test('is the user message alone when not even the start was logged', async () => {
     const { messages } = await recovered(await lose({ isEmpty: true }))
-    expect(messages).toEqual([question])
+    expect(messages).toEqual([request])
   })
 
   test('has a tool call that was not finished, which nobody waits for', async () => {
@@ -134,7 +134,7 @@ describe('what a lost run leaves in its thread', () => {
   })
 
   test('goes behind what was there, and replaces what the run has cut off', async () => {
-    const before = { append: [earlier, question], state: {}, title: 'Hello.' }
+    const before = { append: [earlier, request], state: {}, title: 'Hello.' }
     const edited: Message = { id: 'u2', role: 'user', content: 'Is it snowing?' }
     const logged = await lose({ before, start: { keep: 1, append: [edited] }, events: text })
     const { messages, version, title } = await recovered(logged, {
@@ -145,12 +145,12 @@ describe('what a lost run leaves in its thread', () => {
     expect([version, title]).toEqual([2, 'Hello.'])
   })
 
-  test('are its questions, its checkpoint, and calls that were open before', async () => {
+  test('are its interrupts, its checkpoint, and calls that were open before', async () => {
     const interrupts = [{ id: 'i1', reason: 'tool_call' }]
     const pendingToolCalls = [{ id: 'c0', name: 'choose' }]
     const calls = [{ id: 'c0', type: 'function' as const, function: { name: 'choose', arguments: '{}' } }]
-    const asked: Message = { id: 'a0', role: 'assistant', toolCalls: calls }
-    const before = { append: [earlier, asked], interrupts, pendingToolCalls, checkpoint: { step: 3 } }
+    const caller: Message = { id: 'a0', role: 'assistant', toolCalls: calls }
+    const before = { append: [earlier, caller], interrupts, pendingToolCalls, checkpoint: { step: 3 } }
     const thread = await recovered(await lose({ before, start: { keep: 2, append: [] } }))
     expect(thread).toMatchObject({ interrupts, pendingToolCalls, checkpoint: { step: 3 } })
   })
@@ -158,9 +158,9 @@ describe('what a lost run leaves in its thread', () => {
   test('are no calls that it has cut off', async () => {
     const pendingToolCalls = [{ id: 'c0', name: 'choose' }]
     const calls = [{ id: 'c0', type: 'function' as const, function: { name: 'choose', arguments: '{}' } }]
-    const asked: Message = { id: 'a0', role: 'assistant', toolCalls: calls }
-    const before = { append: [earlier, asked], pendingToolCalls }
-    const thread = await recovered(await lose({ before, start: { keep: 1, append: [question] } }))
+    const caller: Message = { id: 'a0', role: 'assistant', toolCalls: calls }
+    const before = { append: [earlier, caller], pendingToolCalls }
+    const thread = await recovered(await lose({ before, start: { keep: 1, append: [request] } }))
     expect(thread.pendingToolCalls).toEqual([])
   })
 })
@@ -173,7 +173,7 @@ describe('the state of a lost run', () => {
     ]
     const thread = await recovered(await lose({ start: { state }, events }), {
       ...{ threadId: 't', runId: 'r1', protocolVersion: '1.0', tools: [], context: [] },
-      ...{ messages: [question], state: { city: 'Rome' } },
+      ...{ messages: [request], state: { city: 'Rome' } },
     })
     expect(thread.state).toEqual({ city: 'Oslo', ledger: [1], 'user:name': 'Ann' })
   })
@@ -192,7 +192,7 @@ describe('the log of a lost run', () => {
   test('is not believed about what only brought its client up to date', async () => {
     const waiting: Message = { id: 'u9', role: 'user', content: 'Not taken.' }
     const catchUp: AgUiEvent[] = [
-      { type: 'MESSAGES_SNAPSHOT', messages: [question, waiting] },
+      { type: 'MESSAGES_SNAPSHOT', messages: [request, waiting] },
       { type: 'STATE_SNAPSHOT', snapshot: {} },
     ]
     const { messages } = await recovered(await lose({ catchUp, events: text }))
@@ -223,7 +223,7 @@ describe('the log of a lost run', () => {
   })
 })
 
-describe('a thread that is asked for', () => {
+describe('loading a thread', () => {
   test('is left alone when its run has ended, or there is none', async () => {
     expect(await loadThread(under.server, key)).toBeUndefined()
     const lease = await hold(under.server.store, key)

@@ -81,7 +81,7 @@ describe('where the server waits', () => {
     expect(server.metrics.render()).toContain('lease_wait_seconds_sum{outcome="acquired"} 5')
   })
 
-  test('it asks again and again for one that is held elsewhere', async () => {
+  test('it polls a thread that another process has leased', async () => {
     const { server, clock, take } = rig('wait')
     const lease = await hold(server.store, key)
     const taken = take()
@@ -119,7 +119,7 @@ describe('where the server waits', () => {
     }
   })
 
-  test('of many who wait, one after the other gets it', async () => {
+  test('many requests get it one after the other', async () => {
     const { server, clock, take } = rig('wait')
     const { finish } = await addLiveRun(server)
     let got = 0
@@ -146,14 +146,14 @@ test('where a new run has the right of way, the one before it is stopped', async
   expect(stops).toEqual([undefined])
 })
 
-test('where a new run preempts the one before it, that is asked to stop after its tools', async () => {
+test('where a new run preempts the one before it, that one stops after its tools', async () => {
   const { server, take } = rig('preempt')
   const { stops } = await addLiveRun(server)
   expect(await take()).toMatchObject({ key })
   expect(stops).toEqual([server.limits.preemptMs])
 })
 
-test('who waits is told when the server shuts down, and gets nothing', async () => {
+test('a request that waits is refused when the server shuts down', async () => {
   let isClosing = false
   const { server, clock, take } = rig('wait', () => isClosing)
   const { finish } = await addLiveRun(server)
@@ -197,7 +197,7 @@ describe('the renewal of a lease', () => {
 
   async function acquire(): Promise<Lease> {
     const taken = await failing.store.leases.acquire(key, { owner: 'me', ttlMs: leaseMs })
-    if (!taken) throw new Error('It is held.')
+    if (!taken) throw new Error('It is leased.')
     return taken
   }
 
@@ -233,7 +233,7 @@ describe('the renewal of a lease', () => {
     expect([lost, clock.pending]).toEqual([['LEASE_LOST@300'], 0])
   })
 
-  test('a store that fails for a while is asked again, and told of', async () => {
+  test('a store that fails for a while is asked again, and the failure is reported', async () => {
     renew()
     failing.fail('leases.renew', storeError(), 2)
     await clock.advance(5_000)
@@ -247,7 +247,7 @@ describe('the renewal of a lease', () => {
     expect([lost, problems.length, clock.pending]).toEqual([['LEASE_LOST@900'], 3, 0])
   })
 
-  test('the time of a lease is counted from when it was asked for', async () => {
+  test('the time of a lease counts from its request', async () => {
     const answer = deferred<boolean>()
     renew({ ...failing.store, leases: { ...failing.store.leases, renew: () => answer.promise } })
     await clock.advance(300 + leaseMs)

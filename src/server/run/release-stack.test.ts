@@ -46,7 +46,7 @@ test('a release that fails is reported, and the rest is released all the same', 
   ])
 })
 
-test('two who release at once release everything once', async () => {
+test('releasing twice at once releases everything once', async () => {
   const { released, stack, release } = rig()
   stack.defer(release('lock'))
   stack.defer(release('lease'))

@@ -34,7 +34,7 @@ function setUp({ rules = {} }: { readonly rules?: ThreadRules } = {}) {
     const { catchUp } = await saveFork(server, thread, { type: 'run', fork: true, ...plan })
     await store.leases.release(lease)
     const [event] = catchUp
-    if (event?.type !== 'CUSTOM') throw new Error('Nobody was told.')
+    if (event?.type !== 'CUSTOM') throw new Error('The plan does not tell.')
     return (event.value as { threadId: string }).threadId
   }
 

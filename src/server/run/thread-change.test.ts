@@ -17,7 +17,7 @@ import {
 } from './thread-change.js'
 
 const stored = talk('u1 a1(c1)')
-const question = { id: 'i1', reason: 'tool_call' }
+const interrupt = { id: 'i1', reason: 'tool_call' }
 const thread: Thread = {
   ...{ key: keyOf('t'), version: 4, createdAt: 0, updatedAt: 0, title: 'Hello', messages: stored, state: {} },
   ...{ interrupts: [], pendingToolCalls: [{ id: 'c1', name: 'tool_c1' }] },
@@ -60,22 +60,22 @@ describe('the change that a run makes', () => {
   })
 })
 
-describe('questions after a run', () => {
-  const asking: Thread = { ...thread, interrupts: [question], checkpoint: { old: true } }
-  const saved = { openInterrupts: [{ interrupt: question }], answered: ['i0'], frames: { x: 1 } }
+describe('interrupts after a run', () => {
+  const interrupted: Thread = { ...thread, interrupts: [interrupt], checkpoint: { old: true } }
+  const saved = { openInterrupts: [{ interrupt }], answered: ['i0'], frames: { x: 1 } }
 
-  test('are those it has asked, with what it needs to go on', () => {
+  test('are those it has raised, with the checkpoint to resume from', () => {
     const outcome: Outcome = {
-      ...{ type: 'interrupted', interrupts: [question], usage: [], state: {}, messages: stored },
+      ...{ type: 'interrupted', interrupts: [interrupt], usage: [], state: {}, messages: stored },
       checkpoint: saved as never,
     }
-    expect(change({ outcome, saved })).toMatchObject({ interrupts: [question], checkpoint: saved })
+    expect(change({ outcome, saved })).toMatchObject({ interrupts: [interrupt], checkpoint: saved })
   })
 
   test('are none when it has completed; what was answered is kept, without the rest', () => {
     const answered = Array.from({ length: 300 }, (_, n) => `i${n}`)
     const over = { ...saved, openInterrupts: [], answered, messages: stored, state: { large: 1 } }
-    const made = change({ thread: asking, saved: over })
+    const made = change({ thread: interrupted, saved: over })
     expect(made.interrupts).toEqual([])
     expect(made.checkpoint).toEqual({
       ...{ openInterrupts: [], frames: { x: 1 }, messages: [], state: {} },
@@ -85,19 +85,19 @@ describe('questions after a run', () => {
 
   test.each(['cancelled', 'failed'] as const)('are still those of before when it was %s', (type) => {
     const outcome = ended(type)
-    expect(change({ thread: asking, outcome })).toMatchObject({
-      ...{ interrupts: [question], checkpoint: { old: true } },
+    expect(change({ thread: interrupted, outcome })).toMatchObject({
+      ...{ interrupts: [interrupt], checkpoint: { old: true } },
     })
     const other = { id: 'i2', reason: 'tool_call' }
     const progress = { openInterrupts: [{ interrupt: other }], answered: [] }
-    expect(change({ thread: asking, outcome, saved: progress })).toMatchObject({
+    expect(change({ thread: interrupted, outcome, saved: progress })).toMatchObject({
       ...{ interrupts: [other], checkpoint: progress },
     })
   })
 
   test.each(['cancelled', 'failed'] as const)('are none when it was %s and has done with them', (type) => {
     const progress = { openInterrupts: [], answered: ['i1'] }
-    const made = change({ thread: asking, outcome: ended(type), saved: progress })
+    const made = change({ thread: interrupted, outcome: ended(type), saved: progress })
     expect(made.interrupts).toEqual([])
     expect(made.checkpoint).toMatchObject({ openInterrupts: [], answered: ['i1'] })
   })
