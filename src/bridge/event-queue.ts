@@ -10,7 +10,7 @@ export interface EventQueueOptions {
   readonly onEnd?: () => void | Promise<void>
 }
 
-type Step<T> = IteratorResult<T, void>
+type QueueStep<T> = IteratorResult<T, void>
 
 /**
  * The bounded queue between a runtime and the one who reads its events, in order. A promise per event is the most a token
@@ -19,7 +19,7 @@ type Step<T> = IteratorResult<T, void>
 export class EventQueue<T> implements AsyncIterator<T, void> {
   readonly #options: EventQueueOptions
   #events = createFifo<T>()
-  readonly #readers = createFifo<(step: Step<T> | Promise<Step<T>>) => void>()
+  readonly #readers = createFifo<(step: QueueStep<T> | Promise<QueueStep<T>>) => void>()
   #isClosed = false
   #failure: { readonly error: unknown } | undefined
   #space: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
@@ -56,7 +56,7 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
     return this.#space.promise
   }
 
-  next(): Promise<Step<T>> {
+  next(): Promise<QueueStep<T>> {
     const event = this.#events.shift()
     if (event) {
       if (this.#space && this.#events.size <= this.#options.capacity / 2) this.#letProducerGoOn()
@@ -91,7 +91,7 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
     this.#space = undefined
   }
 
-  async #end(): Promise<Step<T>> {
+  async #end(): Promise<QueueStep<T>> {
     await this.#options.onEnd?.()
     if (this.#failure) throw this.#failure.error
     return { done: true, value: undefined }

@@ -10,7 +10,7 @@ import { MillraceError } from '../core/errors.js'
 import type { AgentEvent, EventOf } from '../protocol/index.js'
 import type { AgUiAgent, FromAgUiOptions } from './contract.js'
 import { toLocalInterrupt, type RemoteFrame } from './interrupts.js'
-import { prepareRun, type PreparedRun, type RemoteSetup } from './prepare-run.js'
+import { prepareRemoteRun, type PreparedRun, type RemoteSetup } from './prepare-run.js'
 import { failedRun } from './remote-error.js'
 import { remoteEvents } from './remote-events.js'
 import type { RemoteEnd } from './remote-translator.js'
@@ -46,7 +46,7 @@ async function* runRemote<A extends AgUiAgent>(
   // The protocol wants all answers at once.
   if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
   const { name, options } = setup
-  const run = await prepareRun(setup, ctx, frame)
+  const run = await prepareRemoteRun(setup, ctx, frame)
   const { agent, input, translator } = run
   const { threadId, runId } = input
   const { clock, graceMs, report } = ctx.services

@@ -23,7 +23,7 @@ export interface PreparedRun<A extends AgUiAgent> {
 }
 
 /** Prepares a run. A run that resumes has a frame with all answers. */
-export async function prepareRun<A extends AgUiAgent>(
+export async function prepareRemoteRun<A extends AgUiAgent>(
   setup: RemoteSetup<A>,
   ctx: RunContext,
   frame: RemoteFrame | undefined,

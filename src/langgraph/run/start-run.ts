@@ -24,7 +24,7 @@ export interface GraphInput {
 }
 
 /** How a run starts: the graph gets an input, or the run ends at once. */
-export type RunStart =
+export type GraphRunStart =
   | (GraphInput & {
       readonly type: 'run'
       /** The whole thread, if others have added messages to the checkpoint meanwhile. */
@@ -42,7 +42,7 @@ export async function startGraphRun(
   setup: GraphSetup,
   ctx: RunContext,
   config: RunnableConfig,
-): Promise<RunStart> {
+): Promise<GraphRunStart> {
   const { graph } = setup
   const frame = ctx.resume.takeFrame() as GraphFrame | undefined
   if (ctx.values.delete(failedKey(ctx))) {
@@ -73,7 +73,11 @@ export function failedKey({ runId, span }: RunContext): string {
   return `langgraph failed ${runId} ${span.address}`
 }
 
-async function startWithNews(setup: GraphSetup, ctx: RunContext, config: RunnableConfig): Promise<RunStart> {
+async function startWithNews(
+  setup: GraphSetup,
+  ctx: RunContext,
+  config: RunnableConfig,
+): Promise<GraphRunStart> {
   const { graph } = setup
   const { tools, context } = ctx.client
   const clientTools = new Set(tools.map(({ name }) => name))

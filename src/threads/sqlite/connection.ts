@@ -16,7 +16,7 @@ interface Query<Row> {
 }
 
 /** A database that throws STORE_ERROR, also once it is closed. */
-export interface Connection {
+export interface SqliteConnection {
   /** The caller vouches for `Row`. */
   prepare<Row>(sql: string): Query<Row>
   /** Does work that reads, at once. */
@@ -33,7 +33,7 @@ export interface Connection {
 }
 
 /** `release` closes the database; without it, the database stays open. */
-export function createConnection(database: SqliteDatabase, release?: () => void): Connection {
+export function createConnection(database: SqliteDatabase, release?: () => void): SqliteConnection {
   let isClosed = false
 
   function attempt<T>(work: () => T): T {

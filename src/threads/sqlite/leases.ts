@@ -4,7 +4,7 @@ import process from 'node:process'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Leases } from '../contract.js'
-import type { Connection, SqlInteger } from './connection.js'
+import type { SqliteConnection, SqlInteger } from './connection.js'
 import { keyMatches, keyParams, toSqlText } from './sql-text.js'
 
 export interface SqliteLeases extends Leases {
@@ -22,7 +22,7 @@ interface LeaseRow {
 }
 
 /** A lease is a row. Releasing deletes it, and taking over replaces it. */
-export function createSqliteLeases(connection: Connection, clock: Clock): SqliteLeases {
+export function createSqliteLeases(connection: SqliteConnection, clock: Clock): SqliteLeases {
   const here = thisProcess()
   const find = connection.prepare<LeaseRow>(
     `SELECT token, expires_at, pid, host FROM leases WHERE ${keyMatches}`,

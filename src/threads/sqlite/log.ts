@@ -3,7 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { LogBatch, LogEntry, LogPosition, RunLog, ThreadKey } from '../contract.js'
 import { fromLogText, toLogText } from '../log-text.js'
 import { threadKeyText } from '../thread-key.js'
-import { toStoreError, type Connection, type SqlInteger } from './connection.js'
+import { toStoreError, type SqliteConnection, type SqlInteger } from './connection.js'
 import type { SqliteLeases } from './leases.js'
 import { keyMatches, keyParams, toSqlText } from './sql-text.js'
 import type { ThreadRows } from './thread-rows.js'
@@ -20,7 +20,7 @@ export interface SqliteLog extends RunLog {
 }
 
 export interface SqliteLogOptions {
-  readonly connection: Connection
+  readonly connection: SqliteConnection
   readonly clock: Clock
   readonly leases: SqliteLeases
   readonly rows: ThreadRows
@@ -124,7 +124,7 @@ interface Waiter {
 }
 
 /** Wakes those who wait for events: at once for those of this process, by polling for those of others. */
-function createLogWatch(connection: Connection, clock: Clock): LogWatch {
+function createLogWatch(connection: SqliteConnection, clock: Clock): LogWatch {
   const threads = new Map<string, Set<Waiter>>()
   const readVersion = connection.prepare<{ readonly data_version: SqlInteger }>('PRAGMA data_version')
   const readLast = connection.prepare<{ readonly last_seq: SqlInteger }>(

@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import type { RunRecord, RunStatus, Thread, ThreadChange, ThreadKey, ThreadSummary } from '../contract.js'
-import type { Connection, SqlInteger } from './connection.js'
+import type { SqliteConnection, SqlInteger } from './connection.js'
 import { fromSqlText, keyMatches, keyParams, toSqlText, toThreadKey } from './sql-text.js'
 
 /** The rows of threads, their messages and their runs. All methods are for use in a transaction. */
@@ -28,7 +28,7 @@ interface HeadRow {
   readonly message_count: SqlInteger
 }
 
-export function createThreadRows(connection: Connection): ThreadRows {
+export function createThreadRows(connection: SqliteConnection): ThreadRows {
   const head = connection.prepare<HeadRow>(
     `SELECT id, version, message_count FROM threads WHERE ${keyMatches}`,
   )

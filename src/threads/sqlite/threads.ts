@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
 import { fromCursor, toCursor } from '../thread-list.js'
-import type { Connection } from './connection.js'
+import type { SqliteConnection } from './connection.js'
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
 import { keyMatches, keyParams, ownerParams, toSqlText, toThreadKey } from './sql-text.js'
@@ -17,7 +17,7 @@ import {
 } from './thread-rows.js'
 
 export interface SqliteThreadsOptions {
-  readonly connection: Connection
+  readonly connection: SqliteConnection
   readonly clock: Clock
   readonly leases: SqliteLeases
   readonly log: SqliteLog
@@ -90,7 +90,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
 /** No thread was changed this late. */
 const beforeFirstPage = { updatedAt: Number.MAX_SAFE_INTEGER, thread: '' }
 
-function createList(connection: Connection): (owner: Owner, page: Page) => Promise<ThreadPage> {
+function createList(connection: SqliteConnection): (owner: Owner, page: Page) => Promise<ThreadPage> {
   const list = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND app = ? AND user = ? AND agent = ?
        AND updated_at <= ? AND (updated_at < ? OR thread > ?)
