@@ -1,4 +1,4 @@
-/** What a code means to the people who meet it. `docs/errors.md` is this table in prose; a test compares them. */
+/** The meaning of one error code. `docs/errors.md` is this table in prose; a test compares them. */
 export interface ErrorCodeInfo {
   /** HTTP status when the error ends a request before any stream has begun. */
   readonly status: number

@@ -50,7 +50,7 @@ export interface WireError {
   readonly message: string
 }
 
-/** What a client may learn of any thrown value: its own message if it may be shown, else a neutral sentence. */
+/** The code and message of any thrown value for a client: its own message if it may be shown, else a neutral sentence. */
 export function toWireError(error: unknown, fallback: ErrorCode = 'AGENT_ERROR'): WireError {
   if (!MillraceError.isInstance(error)) return { code: fallback, message: errorCodes[fallback].text }
   return { code: error.wireCode, message: error.expose ? error.message : errorCodes[error.code].text }

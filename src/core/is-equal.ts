@@ -4,7 +4,7 @@
  */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (!isObject(a) || !isObject(b)) return false
+  if (!isObjectOrArray(a) || !isObjectOrArray(b)) return false
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && hasEqualEntries(a, b)
   }
@@ -24,6 +24,6 @@ function hasEqualMembers(a: Members, b: Members): boolean {
   return Object.keys(b).every((key) => b[key] === undefined || Object.hasOwn(a, key))
 }
 
-function isObject(value: unknown): value is Members {
+function isObjectOrArray(value: unknown): value is Members {
   return typeof value === 'object' && value !== null
 }

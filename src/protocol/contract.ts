@@ -10,11 +10,11 @@ export type AgUiEvent = Written<Event>
 /** The event of one type, for example `EventOf<'CUSTOM'>`. */
 export type EventOf<T extends AgUiEvent['type']> = Extract<AgUiEvent, { type: T }>
 
-/** What an agent may emit: every AG-UI event except the three that begin and end a run, which its owner writes. */
+/** An event of an agent: any AG-UI event except the three that begin and end a run, which its owner writes. */
 export type AgentEvent = Exclude<AgUiEvent, { type: 'RUN_STARTED' | 'RUN_FINISHED' | 'RUN_ERROR' }>
 
 /**
- * What an AG-UI client holds after the events applied so far: the same messages and the same state as the reducer of
+ * Messages and state that an AG-UI client holds after the events applied so far: the same as the reducer of
  * `@ag-ui/client`, at a constant cost per event.
  */
 export interface Fold {
@@ -36,8 +36,7 @@ export interface FoldOptions {
 
 /**
  * The one owner of what is open in a run. Agents write loosely: chunks, untagged continuations, ends that never come.
- * What comes out is a strict AG-UI 1.0 stream that starts with RUN_STARTED and has exactly one terminal event with
- * everything closed before it.
+ * The stream emits strict AG-UI 1.0: RUN_STARTED first, and exactly one terminal event with everything closed before it.
  *
  * - A chunk opens its message or tool call. Within a lane, opening one item closes another.
  * - The end of what is closed already is ignored.
@@ -87,7 +86,7 @@ export interface ResumeRunStreamOptions extends RunStreamOptions {
   readonly onUnreadable: (error: unknown) => void
 }
 
-/** How a run can end well. A thrown error is the other way. */
+/** The end of a run, unless it fails with an error. */
 export type RunEnd =
   | { readonly type: 'success'; readonly result?: unknown; readonly usage?: readonly TokenUsage[] }
   | {
@@ -116,14 +115,14 @@ export interface CloseOptions {
 export interface ParsedRunInput {
   readonly input: RunInput
   readonly peer: Peer
-  /** What was left out or read differently, by field. At most 100; the last one counts those beyond. */
+  /** Fields that were left out or read differently. At most 100; the last one counts those beyond. */
   readonly warnings: readonly FieldNote[]
 }
 
 /** A run input that has been checked: `state` is at least `{}`, and every list is there. */
 export type RunInput = RunAgentInput & Required<Pick<RunAgentInput, 'state' | 'resume'>>
 
-/** What a request reveals about the client that sent it. */
+/** The client, as far as its request reveals it. */
 export interface Peer {
   readonly protocolVersion?: string
   /** The client declared no version, so it predates 1.0 and cannot read all of it. */
@@ -146,7 +145,7 @@ export type DecodedFrame = EventFrame | MalformedFrame
 export interface EventFrame {
   readonly kind: 'event'
   readonly frame: number
-  /** What the frame carried. Not validated. */
+  /** The document of the frame. Not validated. */
   readonly event: unknown
 }
 

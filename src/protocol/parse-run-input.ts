@@ -85,7 +85,7 @@ interface LegacyMessages {
  * which no version of the protocol allows in a run input, are marked as dropped. Positions stay the same, so that
  * later checks name the fields of the original request. Never mutates its argument.
  */
-export function upgradeMessages(messages: unknown): LegacyMessages {
+function upgradeMessages(messages: unknown): LegacyMessages {
   if (!Array.isArray(messages) || !messages.some(mayBeLegacy)) return { messages, warnings: [] }
   const warnings: FieldNote[] = []
   const upgraded = messages.map((message: unknown, index) => {

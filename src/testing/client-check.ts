@@ -1,7 +1,14 @@
 /* eslint-disable no-console -- the client reports what it repairs through console.warn only */
+import {
+  AbstractAgent,
+  CompatibilityBoundary,
+  enforceEvents,
+  transformChunks,
+  verifyEvents,
+} from '@ag-ui/client'
 import { EventType, type BaseEvent } from '@ag-ui/core'
+import { Subject, tap, type Observable } from 'rxjs'
 import type { AgUiEvent } from '../protocol/index.js'
-import { createClientPipeline, type ClientResult } from './client-pipeline.js'
 import { describeError } from './describe.js'
 import type { Finding } from './rules/rule.js'
 
@@ -166,5 +173,62 @@ function captureWarnings<T>(work: () => T): { result: T; warnings: string[] } {
   } finally {
     console.warn = warn
     if (silenced !== undefined) process.env[silencer] = silenced
+  }
+}
+
+/** The result of one event in the client. */
+interface ClientResult {
+  /** The event as the schema parsed it, chunks expanded into starts, contents and ends. */
+  readonly events: readonly AgUiEvent[]
+  /** Set when the client would have failed the run here. Then the pipeline is dead. */
+  readonly failure: { readonly rule: 'client-schema' | 'client-verify'; readonly error: unknown } | undefined
+}
+
+/** The stages an event passes in `@ag-ui/client`, from the transport to the reducer, fed one event at a time. */
+interface ClientPipeline {
+  send(event: BaseEvent): ClientResult
+}
+
+function createClientPipeline(): ClientPipeline {
+  const source = new Subject<BaseEvent>()
+  let rule: 'client-schema' | 'client-verify' = 'client-schema'
+  let events: AgUiEvent[] = []
+  let failure: ClientResult['failure']
+  const input = { threadId: '', runId: '', messages: [], tools: [], context: [] }
+  new CompatibilityBoundary()
+    .run(input, new SourceAgent(source))
+    .pipe(
+      enforceEvents(),
+      tap(() => (rule = 'client-verify')),
+      transformChunks(),
+      // Parsed by the event schema two stages up.
+      tap((event) => events.push(event as unknown as AgUiEvent)),
+      verifyEvents(),
+    )
+    .subscribe({
+      error(error: unknown) {
+        failure = { rule, error }
+      },
+    })
+  return {
+    send(event) {
+      rule = 'client-schema'
+      events = []
+      source.next(event)
+      return { events, failure }
+    },
+  }
+}
+
+class SourceAgent extends AbstractAgent {
+  readonly #events: Observable<BaseEvent>
+
+  constructor(events: Observable<BaseEvent>) {
+    super()
+    this.#events = events
+  }
+
+  run(): Observable<BaseEvent> {
+    return this.#events
   }
 }

@@ -5,7 +5,7 @@ import { MillraceError } from '../core/errors.js'
 import { describeError } from './describe.js'
 import { createFrameReader } from './endpoint/frames.js'
 import { checkHead, ExchangeStop, readEventBody, withDeadline } from './endpoint/response.js'
-import { checkRunInput, lintEvents } from './lint-events.js'
+import { checkLintInput, lintEvents } from './lint-events.js'
 import type { LintRule, Violation } from './rules/lint-rules.js'
 
 export interface LintEndpointOptions {
@@ -48,7 +48,7 @@ export async function lintEndpoint(
   const { headers = {}, signal, fetch = globalThis.fetch, clock = systemClock } = options
   const { timeoutMs = 30_000, closeWithinMs = 3_000 } = options
   const target = parseUrl(url)
-  const runInput = checkRunInput(input)
+  const runInput = checkLintInput(input)
   const settings = { headers, signal, fetch, clock, timeoutMs, closeWithinMs }
   const exchange = await exchangeRun(target, runInput, settings)
   const { violations, events, status, isWhole } = exchange

@@ -62,7 +62,7 @@ function violationLine({ rule, message, index }: Violation, events: readonly unk
 }
 
 function createLinter(given: unknown) {
-  const input = given === undefined ? undefined : checkRunInput(given)
+  const input = given === undefined ? undefined : checkLintInput(given)
   const checkAsClient = createClientCheck()
   const rules = createRuleChecker(input)
   const violations: Violation[] = []
@@ -109,7 +109,7 @@ function hasEndedAfter(hasEnded: boolean, type: string): boolean {
 }
 
 /** Parses the caller's own input. Throws INVALID_INPUT: then the caller is wrong, not the producer. */
-export function checkRunInput(input: unknown): RunAgentInput {
+export function checkLintInput(input: unknown): RunAgentInput {
   const parsed = RunAgentInputSchema.safeParse(omitOptionalNulls(input, 'RunAgentInput'))
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
   if (parsed.success) return parsed.data as RunAgentInput

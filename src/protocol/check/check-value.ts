@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/is-record.js'
 import type { FieldNote } from '../contract.js'
-import { type Shape, toKindCheck } from './schema-shape.js'
+import { toKindCheck, type Shape } from './schema-shape.js'
 
 /** Marks a value that must be left out, and says why. The checked value may contain some already. */
 export class Dropped {
@@ -13,7 +13,7 @@ export class Dropped {
 
 /** A value after the check against its schema. */
 export interface CheckResult {
-  /** What the schema describes of the original. Parts that need no change are shared with it: mostly, that is all of it. */
+  /** The part of the original that the schema describes. It shares with the original all that needs no change. */
   readonly value: unknown
   readonly warnings: readonly FieldNote[]
   /** Malformed fields. If there are any, do not use `value`. */
@@ -114,7 +114,7 @@ class Walk {
   }
 
   #reject(value: unknown, wanted: string): unknown {
-    // Where only certain words are allowed, the wrong word is worth showing.
+    // Show the wrong word if only certain words are allowed.
     const got = typeof value === 'string' && wanted.startsWith('"') ? quoteShort(value) : jsonKind(value)
     this.issues.push({ field: formatPath(this.#path), message: `expected ${wanted}, got ${got}` })
     return undefined

@@ -13,7 +13,7 @@ const validStream = anyStream.map((events) => {
   return onlyValid(onlyValid(events).filter(isTaken))
 })
 
-function held(events: readonly AgUiEvent[], messages: Parameters<typeof createFold>[0] = {}) {
+function foldOf(events: readonly AgUiEvent[], messages: Parameters<typeof createFold>[0] = {}) {
   const fold = createFold(messages)
   for (const event of events) fold.apply(event)
   return { messages: fold.messages, state: fold.state }
@@ -23,7 +23,7 @@ describe('compaction', () => {
   it('replays to the same messages and state', () => {
     fc.assert(
       fc.property(history, validStream, (messages, events) => {
-        expect(held(compactRun(events), { messages })).toEqual(held(events, { messages }))
+        expect(foldOf(compactRun(events), { messages })).toEqual(foldOf(events, { messages }))
       }),
       { numRuns: 1000 },
     )

@@ -133,7 +133,7 @@ function addMissing(messages: MessageList, echoed: readonly Message[]): void {
 }
 
 /** Adds a call to its assistant message. A second start of a call changes its name at most. */
-export function foldCallStart(messages: MessageList, event: EventOf<'TOOL_CALL_START'>): string | undefined {
+function foldCallStart(messages: MessageList, event: EventOf<'TOOL_CALL_START'>): string | undefined {
   const known = messages.ownCall(event.toolCallId)?.call
   if (known) {
     addMetadata(known, event)
@@ -153,7 +153,7 @@ export function foldCallStart(messages: MessageList, event: EventOf<'TOOL_CALL_S
   return problem
 }
 
-export function foldCallContinuation(
+function foldCallContinuation(
   messages: MessageList,
   event: EventOf<'TOOL_CALL_ARGS' | 'TOOL_CALL_END'>,
 ): string | undefined {
@@ -164,7 +164,7 @@ export function foldCallContinuation(
   return undefined
 }
 
-export function foldResult(messages: MessageList, event: EventOf<'TOOL_CALL_RESULT'>): string | undefined {
+function foldResult(messages: MessageList, event: EventOf<'TOOL_CALL_RESULT'>): string | undefined {
   const message: ToolMessage = {
     id: event.messageId,
     role: 'tool',

@@ -1,6 +1,6 @@
 import type { ActivityMessage, Message } from '@ag-ui/core'
 import type { EventOf } from '../contract.js'
-import { type MessageList, addMetadata } from './message-list.js'
+import { addMetadata, type MessageList } from './message-list.js'
 import { applyPatch } from './patch.js'
 
 /** The key under which the AG-UI client lets a snapshot declare which activity types it knows completely. */
@@ -8,7 +8,7 @@ const CLIENT_METADATA = '@ag-ui/client'
 
 /**
  * The messages a client holds after a MESSAGES_SNAPSHOT: known ids keep their place and take the new value, absent
- * ones go, new ones are appended. Activity and reasoning messages stay unless the snapshot speaks of their kind.
+ * ones go, new ones are appended. Activity and reasoning messages stay unless the snapshot has some of their kind.
  */
 export function mergeSnapshot(current: readonly Message[], event: EventOf<'MESSAGES_SNAPSHOT'>): Message[] {
   const incoming = new Map(event.messages.map((message) => [message.id, message]))

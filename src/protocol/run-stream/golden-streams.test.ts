@@ -11,7 +11,7 @@ const approval = {
   required: ['approved'],
 }
 
-/** What a careless agent writes for each golden stream, and how it ends. */
+/** The loose events of a careless agent for each golden stream, and its end. */
 const loosely: { events: AgentEvent[]; end: RunEnd | Error }[] = [
   {
     events: [
@@ -113,7 +113,7 @@ const loosely: { events: AgentEvent[]; end: RunEnd | Error }[] = [
   },
 ]
 
-/** What a golden stream leaves to the protocol's defaults, the run stream says. */
+/** The run stream writes out what a golden stream leaves to the protocol's defaults. */
 function withDefaults(event: AgUiEvent): AgUiEvent {
   if (event.type === 'TEXT_MESSAGE_START') return { role: 'assistant', ...event }
   if (event.type === 'TOOL_CALL_RESULT') return { role: 'tool', ...event }

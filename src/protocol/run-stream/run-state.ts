@@ -11,7 +11,7 @@ export interface Lane {
   readonly id: string | undefined
   readonly name: string
   readonly parent: Lane | undefined
-  /** What is open in this lane, oldest first. */
+  /** The open items of this lane, oldest first. */
   readonly open: Set<Item>
   /** The names of its open steps, oldest first. */
   steps: readonly string[]
@@ -139,7 +139,7 @@ export class RunState {
     return (this.#pastCalls ??= new Set())
   }
 
-  /** Who owns each reasoning id, of messages and of spans. */
+  /** The owner of each reasoning id, of messages and of spans. */
   get reasoningOwners(): Map<string, Lane['id']> {
     return (this.#reasoningOwners ??= new Map())
   }

@@ -71,7 +71,7 @@ function record(
   return { out, stream }
 }
 
-/** What an agent's own snapshot leaves out or turns into something else is not the run stream's to judge. */
+/** The run stream does not judge what an agent's own snapshot leaves out or changes. */
 function violations(out: readonly AgUiEvent[], messages: Message[]): Violation[] {
   const input = { threadId: 't', runId: 'r', protocolVersion: '1.0', messages, state, tools: [], context: [] }
   const isTheAgents = ({ rule, index = -1 }: Violation) =>

@@ -1,9 +1,11 @@
 import { PROTOCOL_VERSION } from '@ag-ui/core'
+import { isAbortError } from '../../core/abort.js'
+import { abortable, withStop, type ClosingOptions } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import { checkAgentEvent } from '../check/check-event.js'
 import type {
-  AgUiEvent,
   AgentEvent,
+  AgUiEvent,
   CloseOptions,
   FailOptions,
   Fold,
@@ -14,7 +16,7 @@ import type {
 } from '../contract.js'
 import { openLaneOfTag, writeStepEnd, writeStepStart, writeSubagentEnd, writeSubagentStart } from './lanes.js'
 import { writeMessage, writeSpanEnd, writeSpanStart } from './messages.js'
-import { withLaneTag, RunState, type Item } from './run-state.js'
+import { RunState, withLaneTag, type Item } from './run-state.js'
 import { closeOpen, writeRunError, writeRunFinished } from './terminal-event.js'
 import {
   writeActivityDelta,
@@ -25,8 +27,6 @@ import {
   writeStateSnapshot,
 } from './thread-events.js'
 import { writeCall, writeResult } from './tool-calls.js'
-import { isAbortError } from '../../core/abort.js'
-import { type ClosingOptions, abortable, withStop } from '../../core/abortable.js'
 
 /** Starts a run stream: RUN_STARTED is emitted before this returns. */
 export function createRunStream(options: RunStreamOptions): RunStream {
@@ -65,6 +65,52 @@ export function resumeRunStream({ events, onUnreadable, ...options }: ResumeRunS
 /** Written by an agent, a suspension lets its lane wait for the end of the run. In a log it is the lane's end. */
 function withoutSuspension(event: AgentEvent): AgentEvent {
   return event.type === 'SUBAGENT_FINISHED' ? { type: event.type, subagentRunId: event.subagentRunId } : event
+}
+
+export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, ClosingOptions {
+  /** Ends the run as cancelled. The source is closed and given its grace time, whether or not it reacts. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Makes the loose events of a generator a strict stream from RUN_STARTED to the one terminal event: RUN_FINISHED with
+ * what the source returns (nothing means success), RUN_ERROR when it throws or writes an invalid event, cancelled when
+ * the signal aborts. Returns what the client then holds.
+ *
+ * A consumer that stops early closes the source and gets no further events.
+ */
+export function withRunStream(
+  source: AsyncGenerator<AgentEvent, RunEnd | undefined>,
+  { signal = new AbortController().signal, ...options }: WithRunStreamOptions,
+): AsyncGenerator<AgUiEvent, RunStream['fold']> {
+  const agent = abortable(source, { ...options, signal })
+
+  async function* relay(): AsyncGenerator<AgUiEvent, RunStream['fold']> {
+    const written: AgUiEvent[] = []
+    const stream = createRunStream({ ...options, emit: (event) => written.push(event) })
+    try {
+      for (;;) {
+        yield* written.splice(0)
+        const step = await agent.next()
+        if (step.done === true) {
+          stream.finish(step.value ?? { type: 'success' })
+          break
+        }
+        stream.write(step.value)
+      }
+    } catch (error) {
+      if (signal.aborted && isAbortError(error, signal)) stream.finish({ type: 'cancelled' })
+      else stream.fail(error)
+    } finally {
+      await agent.return(undefined)
+    }
+    yield* written
+    return stream.fold
+  }
+
+  return withStop(relay(), async () => {
+    await agent.return(undefined)
+  })
 }
 
 // A class: an accessor in an object literal would give every run an object shape of its own.
@@ -191,50 +237,4 @@ function route(run: RunState, event: AgentEvent): void {
     case 'CUSTOM':
       return run.emit(withLaneTag(event, openLaneOfTag(run, event.subagentRunId)))
   }
-}
-
-export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, ClosingOptions {
-  /** Ends the run as cancelled. The source is closed and given its grace time, whether or not it reacts. */
-  readonly signal?: AbortSignal
-}
-
-/**
- * Makes the loose events of a generator a strict stream from RUN_STARTED to the one terminal event: RUN_FINISHED with
- * what the source returns (nothing means success), RUN_ERROR when it throws or writes an invalid event, cancelled when
- * the signal aborts. Returns what the client then holds.
- *
- * A consumer that stops early closes the source and gets no further events.
- */
-export function withRunStream(
-  source: AsyncGenerator<AgentEvent, RunEnd | undefined>,
-  { signal = new AbortController().signal, ...options }: WithRunStreamOptions,
-): AsyncGenerator<AgUiEvent, RunStream['fold']> {
-  const agent = abortable(source, { ...options, signal })
-
-  async function* relay(): AsyncGenerator<AgUiEvent, RunStream['fold']> {
-    const written: AgUiEvent[] = []
-    const stream = createRunStream({ ...options, emit: (event) => written.push(event) })
-    try {
-      for (;;) {
-        yield* written.splice(0)
-        const step = await agent.next()
-        if (step.done === true) {
-          stream.finish(step.value ?? { type: 'success' })
-          break
-        }
-        stream.write(step.value)
-      }
-    } catch (error) {
-      if (signal.aborted && isAbortError(error, signal)) stream.finish({ type: 'cancelled' })
-      else stream.fail(error)
-    } finally {
-      await agent.return(undefined)
-    }
-    yield* written
-    return stream.fold
-  }
-
-  return withStop(relay(), async () => {
-    await agent.return(undefined)
-  })
 }

@@ -25,7 +25,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
   const usage = validUsage(end.usage)
   switch (end.type) {
     case 'success': {
-      // Null says nothing a missing result does not say, and clients refuse it.
+      // Null means the same as no result, and clients refuse it.
       const result = jsonCopy(end.result ?? null, 'the result of the run')
       closeLanes(run, () => ({ type: 'SUBAGENT_FINISHED' }))
       run.emit({

@@ -32,7 +32,7 @@ export function writeStateDelta(run: RunState, event: EventOf<'STATE_DELTA'>): v
  */
 export function writeMessagesSnapshot(run: RunState, event: EventOf<'MESSAGES_SNAPSHOT'>): void {
   for (const lane of [run.root, ...run.openLanes]) closeItems(run, lane)
-  // What a snapshot takes away does not free its id: an id names one thing for ever.
+  // Ids of messages that the snapshot removes stay taken: an id names one thing for ever.
   for (const message of run.fold.messages) {
     run.claimed.add(message.id)
     if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) run.pastCalls.add(id)

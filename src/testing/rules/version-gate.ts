@@ -16,11 +16,11 @@ export const versionGateRules: readonly Rule[] = [
   },
 ]
 
-/** What a client of 0.0.59 fails on. */
+/** Shapes that a client of 0.0.59 fails on. */
 function* newShapes(event: AgUiEvent, sent: RuleContext['sent']): Iterable<string> {
   switch (event.type) {
     case 'RUN_STARTED':
-      // The schema fills these in, so only the event as sent tells.
+      // The schema fills these in, so look at the event as it was sent.
       if (isRecord(sent.input) && !('tools' in sent.input && 'context' in sent.input)) {
         yield 'an input without tools or context'
       }
