@@ -11,8 +11,8 @@ import {
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { callPieces, FakeModel, type ModelStep } from '../../test/support/langgraph/fake-model.js'
-import { asked } from '../../test/support/langgraph/serve-graph.js'
+import { callChunks, FakeModel, type ModelStep } from '../../test/support/langgraph/fake-model.js'
+import { promptText } from '../../test/support/langgraph/serve-graph.js'
 import { createClient, idOf, interruptsOf, ofType, resultsIn } from '../../test/support/run-agent.js'
 import type { Agent, Control, Interrupted, RunContext } from '../agents/index.js'
 import { merge } from '../core/merge.js'
@@ -45,7 +45,7 @@ describe.each([
 ])('a graph with %s', (_, saver) => {
   it('streams texts, calls and results, and keeps the conversation', async () => {
     const { model, agent } = assistant(
-      [['Let me see', ...callPieces('c1', 'weather', { city: 'Oslo' })], ['It ', 'rains.'], ['Still.']],
+      [['Let me see', ...callChunks('c1', 'weather', { city: 'Oslo' })], ['It ', 'rains.'], ['Still.']],
       saver(),
     )
     const client = createClient(agent)
@@ -120,7 +120,7 @@ describe('a client tool', () => {
   }
 
   it('is left to the client, and its result goes to the model', async () => {
-    const model = new FakeModel([callPieces('c1', 'pick', {}), ['Red.']])
+    const model = new FakeModel([callChunks('c1', 'pick', {}), ['Red.']])
     const graph = new StateGraph(State)
       .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addEdge(START, 'agent')
@@ -171,12 +171,12 @@ describe('below another agent', () => {
     const checkpointer = new MemorySaver()
     const client = createClient(lanesOf(fromLangGraph(chat(model, checkpointer), { name: 'expert' }), 2))
     await client.say('First')
-    expect(model.calls.map(asked)).toEqual([['human: First'], ['human: First']])
+    expect(model.calls.map(promptText)).toEqual([['human: First'], ['human: First']])
     expect(Object.keys(checkpointer.storage)).toHaveLength(2)
     const { outcome } = await client.say('Second')
     expect(outcome.type).toBe('completed')
     expect(Object.keys(checkpointer.storage)).toHaveLength(2)
-    const [one, other] = model.calls.slice(2).map(asked)
+    const [one, other] = model.calls.slice(2).map(promptText)
     // What the other lane has said is known by now.
     expect(one).toEqual(['human: First', 'ai: A.', 'ai: B.', 'human: Second'])
     expect(other).toEqual(['human: First', 'ai: B.', 'ai: A.', 'human: Second'])
@@ -196,13 +196,13 @@ describe('below another agent', () => {
     const client = createClient({ name: 'root', description: '', run })
     await client.say('One')
     await client.say('Two')
-    expect(asked(first.calls[1])).toEqual([
+    expect(promptText(first.calls[1])).toEqual([
       'human: One',
       'ai: A.',
       'human: For context: [second] said: B.',
       'human: Two',
     ])
-    expect(asked(second.calls[1])).toEqual([
+    expect(promptText(second.calls[1])).toEqual([
       'human: One',
       'human: For context: [first] said: A.',
       'ai: B.',

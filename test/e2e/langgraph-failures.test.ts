@@ -13,10 +13,10 @@ import { z } from 'zod'
 import { agentTool, defineAgent, withRetry } from '../../src/index.js'
 import { fromLangGraph, type GraphEvent } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
-import { callPieces, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
+import { callChunks, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
 import {
-  asked,
-  questionsIn,
+  promptText,
+  interruptsIn,
   serveGraph,
   textIn,
   textsIn,
@@ -64,7 +64,7 @@ async function serveFragile(steps: readonly ModelStep[], options: FragileOptions
   return { model, served: await serveGraph({ make, ...rest }) }
 }
 
-const works = (id: string, what = 'x'): ModelStep => callPieces(id, 'work', { what })
+const works = (id: string, what = 'x'): ModelStep => callChunks(id, 'work', { what })
 
 describe.each(clientVersions)('with the client $version', ({ Client }) => {
   it('a model that fails in the middle is one error, and the thread goes on', async () => {
@@ -75,7 +75,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(ofType(events, 'RUN_ERROR')).toHaveLength(1)
     expect(JSON.stringify(events)).not.toContain('secret')
     expect(textIn(await talk.say('Again'))).toBe('Fine.')
-    expect(asked(model.calls[1]).at(-1)).toBe('human: Again')
+    expect(promptText(model.calls[1]).at(-1)).toBe('human: Again')
   })
 
   it('a run is cancelled: the model is stopped within a piece, and the thread goes on', async () => {
@@ -99,7 +99,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(count).toBe(2)
     expect(textIn(talk.streams[0]?.events ?? [])).toBe('One ')
     expect(textIn(await talk.say('And now?'))).toBe('Here again.')
-    expect(asked(model.calls[1]).at(-1)).toBe('human: And now?')
+    expect(promptText(model.calls[1]).at(-1)).toBe('human: And now?')
   })
 })
 
@@ -108,7 +108,7 @@ it('a tool that fails: handled, the model is told', async () => {
   const events = await served.talk().say('Go')
   expect(textIn(events)).toBe('Sorry.')
   expect(resultsIn(events)[0]).toMatch(/^c1: /)
-  expect(asked(model.calls[1]).at(-1)).toMatch(/^tool: /)
+  expect(promptText(model.calls[1]).at(-1)).toMatch(/^tool: /)
 })
 
 it('a tool that fails: not handled, the run fails, and the thread goes on', async () => {
@@ -120,7 +120,12 @@ it('a tool that fails: not handled, the run fails, and the thread goes on', asyn
   expect(JSON.stringify(events)).not.toContain('tool-secret')
   expect(textIn(await talk.say('Again'))).toBe('Fine.')
   // The open call has got an answer.
-  expect(asked(model.calls[1]).map((line) => line.split(':')[0])).toEqual(['human', 'ai', 'tool', 'human'])
+  expect(promptText(model.calls[1]).map((line) => line.split(':')[0])).toEqual([
+    'human',
+    'ai',
+    'tool',
+    'human',
+  ])
   expect(runs).toEqual(['bad'])
 })
 
@@ -233,9 +238,9 @@ describe('withRetry', () => {
     const events = await talk.say('Go')
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
     expect(textsIn(events).at(-1)).toBe('Done.')
-    expect(model.calls.map((call) => asked(call))).toEqual([['human: Go'], ['human: Go'], ['human: Go']])
+    expect(model.calls.map((call) => promptText(call))).toEqual([['human: Go'], ['human: Go'], ['human: Go']])
     await talk.say('Bye')
-    expect(asked(model.calls[3])).toEqual(['human: Go', 'ai: Done.', 'human: Bye'])
+    expect(promptText(model.calls[3])).toEqual(['human: Go', 'ai: Done.', 'human: Bye'])
   })
 
   it('what has run does not run again: the graph goes on from its checkpoint', async () => {
@@ -248,9 +253,9 @@ describe('withRetry', () => {
     expect([runs, resultsIn(events)]).toEqual([['x'], ['c1: did x']])
     expect(ofType(events, 'TOOL_CALL_START')).toHaveLength(1)
     const worked = ['human: Go', 'ai: work({"what":"x"})', 'tool: did x']
-    for (const place of [1, 2, 3]) expect(asked(model.calls[place])).toEqual(worked)
+    for (const place of [1, 2, 3]) expect(promptText(model.calls[place])).toEqual(worked)
     await talk.say('Bye')
-    expect(asked(model.calls[4])).toEqual([...worked, 'ai: Done.', 'human: Bye'])
+    expect(promptText(model.calls[4])).toEqual([...worked, 'ai: Done.', 'human: Bye'])
   })
 
   it('one error when it never works, and the thread goes on', async () => {
@@ -263,7 +268,7 @@ describe('withRetry', () => {
       { code: 'MAX_RETRIES_EXCEEDED' },
     ])
     expect(textIn(await talk.say('Again'))).toBe('Fine.')
-    expect([runs, asked(model.calls[4]).at(-1)]).toEqual([['x'], 'human: Again'])
+    expect([runs, promptText(model.calls[4]).at(-1)]).toEqual([['x'], 'human: Again'])
   })
 })
 
@@ -309,7 +314,7 @@ it('a graph that is a tool of an agent of the kit may ask, and goes on in its ow
   }
   const served = await serveGraph({ make, store: 'sqlite', checkpoints: 'sqlite' })
   const talk = served.talk()
-  const [question] = questionsIn(await talk.say('Go'))
+  const [question] = interruptsIn(await talk.say('Go'))
   expect(question).toMatchObject({ message: 'Which one?' })
   const next = (await served.restart()).talk()
   next.client.setMessages(talk.client.messages)

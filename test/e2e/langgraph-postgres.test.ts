@@ -10,7 +10,7 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { FakeModel } from '../support/langgraph/fake-model.js'
-import { asked, historyOf, questionsIn, serveGraph, textIn } from '../support/langgraph/serve-graph.js'
+import { promptText, historyOf, interruptsIn, serveGraph, textIn } from '../support/langgraph/serve-graph.js'
 import { linesOf } from '../support/serve-agents.js'
 import { startPostgres, type Postgres } from '../support/postgres.js'
 import { newClient } from './support-clients.js'
@@ -61,7 +61,7 @@ it('a question is answered after the server was started anew, with checkpoints i
   const checkpoints = await newDatabase('questions')
   const served = await serveGraph({ make, store: 'sqlite', checkpoints })
   const events = await served.talk().say('Pay')
-  expect([textIn(events), questionsIn(events).map(({ message }) => message)]).toEqual([
+  expect([textIn(events), interruptsIn(events).map(({ message }) => message)]).toEqual([
     'Sure?',
     ['Pay 3 euros?'],
   ])
@@ -80,7 +80,7 @@ it('a question is answered after the server was started anew, with checkpoints i
   expect(linesOf(await historyOf(restarted))).toEqual(['user: Pay', 'assistant: Sure?', 'assistant: Paid.'])
   // The node that asked starts again; the one before it does not.
   expect([asks, model.calls.length]).toEqual([2, 2])
-  expect(asked(model.calls[1])).toEqual(['human: Pay', 'ai: Sure?', 'human: Yes.'])
+  expect(promptText(model.calls[1])).toEqual(['human: Pay', 'ai: Sure?', 'human: Yes.'])
 })
 
 it('a thread is gone on with, edited and deleted, with checkpoints in PostgreSQL', async () => {
@@ -102,7 +102,7 @@ it('a thread is gone on with, edited and deleted, with checkpoints in PostgreSQL
   const next = restarted.talk()
   next.client.setMessages(talk.client.messages.slice(0, 2))
   expect(textIn(await next.say('Other'))).toBe('Again.')
-  expect(asked(model.calls[2])).toEqual(['human: First', 'ai: One.', 'human: Other'])
+  expect(promptText(model.calls[2])).toEqual(['human: First', 'ai: One.', 'human: Other'])
   const { status } = await restarted.ask('DELETE /thread/thread-1')
   expect(status).toBeLessThan(300)
   expect(await saver?.getTuple({ configurable: { thread_id: 'thread-1' } })).toBeUndefined()

@@ -8,7 +8,7 @@ import { defineAgent, defineTool, parallel, run, sequential, type Agent } from '
 import { clientTools, fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel, type ScriptedAnswer } from '../../src/models/index.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
-import { callPieces, type ModelStep } from '../support/langgraph/fake-model.js'
+import { callChunks, type ModelStep } from '../support/langgraph/fake-model.js'
 import { agentModel, clientTool } from '../support/langgraph/serve-graph.js'
 import { createClient, linted, ofType, type Played } from '../support/run-agent.js'
 import { servedRemote } from './support-remote.js'
@@ -57,7 +57,7 @@ function resultOf(toolCallId: string): Message {
 const calling: Scripts = {
   kit: [[pick('k1')], 'Kit.'],
   adk: [callsTool({ name: 'pick', id: 'a1' }), says('Adk.')],
-  graph: [callPieces('g1', 'pick', {}), ['Graph.']],
+  graph: [callChunks('g1', 'pick', {}), ['Graph.']],
   far: [[pick('f1')], 'Far.'],
 }
 

@@ -4,7 +4,7 @@ import { Annotation, interrupt, MemorySaver, START, StateGraph } from '@langchai
 import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
+import { callChunks, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import type { Answer } from '../../agents/index.js'
 import { type StoredInterrupt, storedInterrupts } from '../checkpoints/checkpoints.js'
 import { readGraphMessages } from '../messages/to-agui.js'
@@ -145,7 +145,7 @@ it('asks for tools at once, and tells them of what is cancelled', async () => {
     schema: z.object({ q: z.string() }),
   })
   const model = agentModel([
-    [...callPieces('c1', 'ask', { q: 'One?' }), ...callPieces('c2', 'ask', { q: 'Two?' }, 1)],
+    [...callChunks('c1', 'ask', { q: 'One?' }), ...callChunks('c2', 'ask', { q: 'Two?' }, 1)],
     ['Done'],
   ])
   const { open, start, answer, values } = talk(
@@ -174,9 +174,9 @@ describe('humanInTheLoopMiddleware', () => {
     const remove = tool(({ q }) => `removed ${q}`, { name: 'remove', schema })
     const look = tool(({ q }) => `saw ${q}`, { name: 'look', schema })
     const calls = [
-      ...callPieces('c0', 'look', { q: 'x' }),
-      ...callPieces('c1', 'remove', { q: 'a' }, 1),
-      ...callPieces('c2', 'remove', { q: 'b' }, 2),
+      ...callChunks('c0', 'look', { q: 'x' }),
+      ...callChunks('c1', 'remove', { q: 'a' }, 1),
+      ...callChunks('c2', 'remove', { q: 'b' }, 2),
     ]
     const review = humanInTheLoopMiddleware({
       interruptOn: { remove: { allowedDecisions: ['approve', 'edit', 'reject'] } },

@@ -26,7 +26,7 @@ import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { createAgent } from 'langchain'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
+import { callChunks, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import { manualClock } from '../../core/clock.js'
 import type { GraphEvent, StreamableGraph } from '../contract.js'
 import { GraphCallbackHandler } from './callback-handler.js'
@@ -418,7 +418,7 @@ describe('tools', () => {
   })
 
   test('of an agent know their call, and the state is the one invoke gives', async () => {
-    const steps: ModelStep[] = [['Let me see', ...callPieces('call-1', 'search', { q: 'tea' })], ['Done']]
+    const steps: ModelStep[] = [['Let me see', ...callChunks('call-1', 'search', { q: 'tea' })], ['Done']]
     const agent = () => createAgent({ model: agentModel(steps), tools: [search], name: 'Boss' })
     const input = { messages: [new HumanMessage({ id: 'h', content: 'Hi' })] }
     const events = await record(agent(), input)
@@ -527,7 +527,7 @@ describe('tools', () => {
       },
       { name: 'ask', description: 'Asks.', schema: z.object({}) },
     )
-    const model = agentModel([callPieces('call-1', 'ask', {}), ['Done']])
+    const model = agentModel([callChunks('call-1', 'ask', {}), ['Done']])
     const events = await record(createAgent({ model, tools: [ask] }), { messages: [new HumanMessage('Hi')] })
     expect(outline(events).filter((line) => line.includes('ask'))).toEqual([
       'tool-start tools/ask',

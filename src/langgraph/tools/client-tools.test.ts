@@ -12,7 +12,7 @@ import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
+import { callChunks, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import { toResumableInterrupts } from '../interrupts/to-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
@@ -90,7 +90,7 @@ const roles = (messages: readonly Message[]) =>
 
 describe('clientTools', () => {
   it('offers the tools of the client, and ends the turn when one is called', async () => {
-    const { model, bound } = agentModel([callPieces('c1', 'pick', { of: 'two' }), ['Red it is']])
+    const { model, bound } = agentModel([callChunks('c1', 'pick', { of: 'two' }), ['Red it is']])
     const { run, pending, thread } = converse(
       createAgent({ model, tools: [look], middleware: [clientTools()], checkpointer: new MemorySaver() })
         .graph,
@@ -111,9 +111,9 @@ describe('clientTools', () => {
 
   it('runs the agent’s own tools first, and waits for all results', async () => {
     const calls = [
-      ...callPieces('c1', 'pick', { of: 'a' }),
-      ...callPieces('c2', 'look', { q: 'b' }, 1),
-      ...callPieces('c3', 'pick', { of: 'c' }, 2),
+      ...callChunks('c1', 'pick', { of: 'a' }),
+      ...callChunks('c2', 'look', { q: 'b' }, 1),
+      ...callChunks('c3', 'pick', { of: 'c' }, 2),
     ]
     const { model } = agentModel([calls, ['Done']])
     const { run, pending, thread } = converse(
@@ -131,7 +131,7 @@ describe('clientTools', () => {
   })
 
   it('works for an agent without tools of its own and without a memory', async () => {
-    const { model } = agentModel([callPieces('c1', 'pick', { of: 'two' })])
+    const { model } = agentModel([callChunks('c1', 'pick', { of: 'two' })])
     const { graph, config } = converse(createAgent({ model, tools: [], middleware: [clientTools()] }).graph)
     const { messages } = (await graph.invoke({ messages: [{ role: 'user', content: 'Hi' }] }, config)) as {
       messages: unknown
@@ -145,7 +145,7 @@ describe('clientTools', () => {
       description: 'Mine',
       schema: z.object({ of: z.string() }),
     })
-    const { model, bound } = agentModel([callPieces('c1', 'pick', { of: 'two' }), ['Done']])
+    const { model, bound } = agentModel([callChunks('c1', 'pick', { of: 'two' }), ['Done']])
     const { run, thread } = converse(
       createAgent({ model, tools: [own], middleware: [clientTools()], checkpointer: new MemorySaver() })
         .graph,
@@ -156,7 +156,7 @@ describe('clientTools', () => {
   })
 
   it('can keep the position of the graph: a result is the answer to its question', async () => {
-    const calls = [...callPieces('c1', 'pick', { of: 'a' }), ...callPieces('c2', 'look', { q: 'b' }, 1)]
+    const calls = [...callChunks('c1', 'pick', { of: 'a' }), ...callChunks('c2', 'look', { q: 'b' }, 1)]
     const { model } = agentModel([calls, ['Done']])
     const middleware = [clientTools({ keepPosition: true })]
     const { run, open, thread, graph, config } = converse(
@@ -200,7 +200,7 @@ describe('getClientTools', () => {
   }
 
   it('gives a graph tools to bind, which ends with a call that waits', async () => {
-    const model = new FakeModel([callPieces('c1', 'pick', { of: 'two' }), ['Red']])
+    const model = new FakeModel([callChunks('c1', 'pick', { of: 'two' }), ['Red']])
     const { run, pending, thread } = converse(build(model, false))
     await run([user('u1')])
     expect(names(model.offered[0])).toEqual(['look', 'pick'])
@@ -210,7 +210,7 @@ describe('getClientTools', () => {
   })
 
   it('gives tools that ask the client when a ToolNode runs them', async () => {
-    const model = new FakeModel([callPieces('c1', 'pick', { of: 'two' }), ['Red']])
+    const model = new FakeModel([callChunks('c1', 'pick', { of: 'two' }), ['Red']])
     const { run, open, thread, graph, config } = converse(build(model, true))
     await run([user('u1')])
     const questions = await open()

@@ -4,16 +4,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { brief } from '../../../test/support/brief.js'
 import {
-  answer,
-  asking,
-  callPiece,
+  modelRun,
+  interrupted,
+  callChunk,
   failed,
   graphStart,
   modelEnd,
   modelStart,
   nodeEnd,
   nodeStart,
-  piece,
+  modelChunk,
   toolStart,
   translateEvents,
 } from '../../../test/support/langgraph/translate-events.js'
@@ -64,7 +64,7 @@ describe('nodes', () => {
       nodeStart('1', 'a'),
       failed('node', '1'),
       nodeStart('2', 'a'),
-      asking('node', '2'),
+      interrupted('node', '2'),
       nodeStart('3', 'a'),
     ])
     expect(stream.map(brief).filter((line) => line === 'STEP_FINISHED a')).toHaveLength(3)
@@ -73,13 +73,13 @@ describe('nodes', () => {
 })
 
 const nested = [
-  ...answer([callPiece({ id: 'c1', name: 'ask', args: '{}', index: 0 })]),
+  ...modelRun([callChunk({ id: 'c1', name: 'ask', args: '{}', index: 0 })]),
   nodeStart('tools'),
   toolStart('t', { toolCallId: 'c1', name: 'ask', parentRunId: 'tools' }),
   graphStart('g', 't', 'Researcher'),
   nodeStart('inner', 'inner', 'g'),
   modelStart('m2', { parentRunId: 'inner' }),
-  piece('Found', 'm2'),
+  modelChunk('Found', 'm2'),
 ]
 
 describe('graphs inside the graph', () => {
@@ -138,11 +138,11 @@ describe('graphs inside the graph', () => {
       [
         ...nested,
         toolStart('t2', { parentRunId: 'inner', toolCallId: 'c2' }),
-        asking('tool', 't2', 'q1'),
-        asking('node', 'inner', 'q1'),
-        asking('graph', 'g', 'q1'),
-        asking('tool', 't', 'q1'),
-        asking('node', 'tools', 'q1'),
+        interrupted('tool', 't2', 'q1'),
+        interrupted('node', 'inner', 'q1'),
+        interrupted('graph', 'g', 'q1'),
+        interrupted('tool', 't', 'q1'),
+        interrupted('node', 'tools', 'q1'),
         { type: 'interrupts', interrupts: [{ id: 'q1', value: '?', ns: [] }] },
       ],
       { end: { type: 'interrupt', interrupts: [{ id: 'i', reason: 'r', subagentRunId: 'g' }] } },
@@ -189,7 +189,7 @@ describe('graphs inside the graph', () => {
 })
 
 describe('tools', () => {
-  const called = answer([callPiece({ id: 'c1', name: 'search', args: '{"q":1}', index: 0 })])
+  const called = modelRun([callChunk({ id: 'c1', name: 'search', args: '{"q":1}', index: 0 })])
   const start = toolStart('t', { toolCallId: 'c1' })
   const result = (content: ToolMessage['content'], id = 'c1') =>
     new ToolMessage({ content, tool_call_id: id })
@@ -280,7 +280,7 @@ describe('tools', () => {
     })
 
     test('is not there for a Command without one, an error or a question', () => {
-      const noAnswer = [end(new Command({ goto: 'x' })), failed('tool', 't'), asking('tool', 't')]
+      const noAnswer = [end(new Command({ goto: 'x' })), failed('tool', 't'), interrupted('tool', 't')]
       for (const event of noAnswer) expect(resultsOf([...called, start, event])).toEqual([])
     })
 
@@ -494,7 +494,7 @@ describe('state and messages', () => {
       const { messages } = translateEvents(
         [
           values({ messages: [] }),
-          ...answer(['Hi']),
+          ...modelRun(['Hi']),
           values({ messages: [made('t1'), made('run-m', 'Hi')] }),
         ],
         { messages: [{ id: 't1', role: 'assistant', content: 'Thread' }] },
@@ -604,15 +604,15 @@ describe('parallel runs', () => {
 
   function chunksOf(name: string, { parts }: Work): GraphEvent[] {
     return parts.flatMap(({ kind, pieces }, index) => {
-      if (kind === 'text') return pieces.map((text) => piece(text, name))
+      if (kind === 'text') return pieces.map((text) => modelChunk(text, name))
       if (kind === 'reasoning')
         return pieces.map((text) =>
-          piece({ content: '', additional_kwargs: { reasoning_content: text } }, name),
+          modelChunk({ content: '', additional_kwargs: { reasoning_content: text } }, name),
         )
       const args = JSON.stringify({ q: pieces.join('') })
       return [
-        piece(callPiece({ id: callId(name, index), name: 'search', args: '', index }), name),
-        ...Array.from(args, (char) => piece(callPiece({ args: char, index }), name)),
+        modelChunk(callChunk({ id: callId(name, index), name: 'search', args: '', index }), name),
+        ...Array.from(args, (char) => modelChunk(callChunk({ args: char, index }), name)),
       ]
     })
   }

@@ -17,7 +17,7 @@ import { createAgent } from 'langchain'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { brief } from '../../../test/support/brief.js'
-import { callPieces, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
+import { callChunks, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import {
   startTranslation,
   type Translated,
@@ -95,8 +95,8 @@ describe('a graph with a model and tools', () => {
     [
       'Let me ',
       'see',
-      ...callPieces('c1', 'search', { q: 'a' }, 0),
-      ...callPieces('c2', 'search', { q: 'b' }, 1),
+      ...callChunks('c1', 'search', { q: 'a' }, 0),
+      ...callChunks('c2', 'search', { q: 'b' }, 1),
     ],
     ['Here ', 'it is'],
   ]
@@ -129,7 +129,7 @@ describe('a graph with a model and tools', () => {
 
   test('tells what became of calls to tools that are not there, and of wrong arguments', async () => {
     const run = await live(
-      loop([[...callPieces('c1', 'nothing', {}, 0), ...callPieces('c2', 'search', { q: 1 }, 1)], ['Sorry']]),
+      loop([[...callChunks('c1', 'nothing', {}, 0), ...callChunks('c2', 'search', { q: 1 }, 1)], ['Sorry']]),
       asked,
     )
     expect(run.messages).toMatchObject([
@@ -141,7 +141,7 @@ describe('a graph with a model and tools', () => {
   })
 
   test('leaves calls of the client open', async () => {
-    const model = new FakeModel([callPieces('c1', 'pick', { q: 'a' })])
+    const model = new FakeModel([callChunks('c1', 'pick', { q: 'a' })])
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addEdge(START, 'agent')
@@ -244,7 +244,7 @@ describe('nested graphs', () => {
       },
       { name: 'ask', description: 'Asks.', schema: z.object({ q: z.string() }) },
     )
-    const model = new FakeModel([callPieces('c1', 'ask', { q: 'x' }), ['Done']])
+    const model = new FakeModel([callChunks('c1', 'ask', { q: 'x' }), ['Done']])
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addNode('tools', new ToolNode([ask]))
@@ -325,7 +325,7 @@ describe('nested graphs', () => {
 })
 
 test('an agent of langchain gives what it says, calls and finds', async () => {
-  const model = agentModel([[...callPieces('c1', 'search', { q: 'a' })], ['Done']])
+  const model = agentModel([[...callChunks('c1', 'search', { q: 'a' })], ['Done']])
   const run = await live(createAgent({ model, tools: [search], name: 'Boss' }) as never, asked)
   expect(run.messages).toMatchObject([
     { toolCalls: [{ id: 'c1' }] },

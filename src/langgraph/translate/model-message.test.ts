@@ -2,20 +2,20 @@ import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
 import { describe, expect, test } from 'vitest'
 import { brief } from '../../../test/support/brief.js'
 import {
-  answer,
-  callPiece,
+  modelRun,
+  callChunk,
   failed,
   modelEnd,
   modelStart,
   nodeEnd,
   nodeStart,
-  piece,
+  modelChunk,
   translateEvents,
 } from '../../../test/support/langgraph/translate-events.js'
 
 describe('text', () => {
   test('is streamed under the id that the message has in the state, piece by piece', () => {
-    const { batches, problems } = translateEvents(answer(['Hel', '', 'lo']))
+    const { batches, problems } = translateEvents(modelRun(['Hel', '', 'lo']))
     expect(batches.map((batch) => batch.map(brief))).toEqual([
       [],
       ['TEXT_MESSAGE_CHUNK run-m "Hel"'],
@@ -29,8 +29,8 @@ describe('text', () => {
   test('keeps the id of the first piece, and what the whole is called later is known', () => {
     const { messages, translator } = translateEvents([
       modelStart(),
-      piece({ content: 'a', id: 'msg-1' }),
-      piece({ content: 'b', id: 'msg-2' }),
+      modelChunk({ content: 'a', id: 'msg-1' }),
+      modelChunk({ content: 'b', id: 'msg-2' }),
       { type: 'model-end', runId: 'm', message: new AIMessage({ content: 'ab', id: 'msg-9' }) },
       { type: 'values', values: { messages: [] } },
       { type: 'values', values: { messages: [new AIMessage({ content: 'ab', id: 'msg-9' })] } },
@@ -41,12 +41,12 @@ describe('text', () => {
 
   test('on the piece with the reason to finish is kept', () => {
     const last = { content: ' world', response_metadata: { finish_reason: 'stop' } }
-    expect(translateEvents(answer(['hello', last])).messages).toMatchObject([{ content: 'hello world' }])
+    expect(translateEvents(modelRun(['hello', last])).messages).toMatchObject([{ content: 'hello world' }])
   })
 
   test('in blocks is text too', () => {
     const blocks = (text: string) => ({ content: [{ type: 'text', text, index: 0 }] })
-    expect(translateEvents(answer([blocks('a'), blocks(''), blocks('b')])).messages).toMatchObject([
+    expect(translateEvents(modelRun([blocks('a'), blocks(''), blocks('b')])).messages).toMatchObject([
       { content: 'ab' },
     ])
   })
@@ -78,7 +78,7 @@ describe('text', () => {
     for (const pieces of [['Look:', { content }], []]) {
       const events = [
         modelStart(),
-        ...pieces.map((one) => piece(one)),
+        ...pieces.map((one) => modelChunk(one)),
         { type: 'model-end', runId: 'm', message: whole },
       ]
       const { batches, messages } = translateEvents(events as never)
@@ -93,24 +93,24 @@ describe('text', () => {
     const message = new AIMessage({ id: 'm1', content: 'All of it' })
     const { messages } = translateEvents([modelStart(), { type: 'model-end', runId: 'm', message }])
     expect(messages).toMatchObject([{ id: 'm1', content: 'All of it' }])
-    expect(translateEvents(answer(['once'])).messages).toMatchObject([{ content: 'once' }])
+    expect(translateEvents(modelRun(['once'])).messages).toMatchObject([{ content: 'once' }])
   })
 
   test('may be missing altogether', () => {
-    const odd = piece({ content: undefined as never })
-    expect(translateEvents([modelStart(), odd, ...answer(['Hi'], 'm2')]).messages).toMatchObject([
+    const odd = modelChunk({ content: undefined as never })
+    expect(translateEvents([modelStart(), odd, ...modelRun(['Hi'], 'm2')]).messages).toMatchObject([
       { content: 'Hi' },
     ])
   })
 
   test('of a model that was never announced is shown', () => {
-    const { messages } = translateEvents([piece('a'), piece('b')])
+    const { messages } = translateEvents([modelChunk('a'), modelChunk('b')])
     expect(messages).toMatchObject([{ id: 'run-m', content: 'ab' }])
   })
 
   test('of a hidden model is not shown, but what it used is counted', () => {
     const usage_metadata = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
-    const pieces = [piece('secret'), piece({ content: '', usage_metadata })]
+    const pieces = [modelChunk('secret'), modelChunk({ content: '', usage_metadata })]
     const { loose, usage } = translateEvents([
       modelStart('m', { isHidden: true, provider: 'openai', model: 'gpt' }),
       ...pieces,
@@ -127,9 +127,9 @@ describe('an answer that breaks off', () => {
   const broken = [
     nodeStart('n'),
     modelStart(),
-    piece({ content: [{ type: 'thinking', thinking: 'Hm' }] }),
-    piece('Half'),
-    piece(callPiece({ id: 'c1', name: 'search', args: '{"q', index: 0 })),
+    modelChunk({ content: [{ type: 'thinking', thinking: 'Hm' }] }),
+    modelChunk('Half'),
+    modelChunk(callChunk({ id: 'c1', name: 'search', args: '{"q', index: 0 })),
     failed('model', 'm'),
   ]
 
@@ -144,7 +144,7 @@ describe('an answer that breaks off', () => {
   })
 
   test('is taken back when the model is asked again, and a new message follows', () => {
-    const { messages, translator } = translateEvents([...broken, ...answer(['Whole'], 'm2')], {
+    const { messages, translator } = translateEvents([...broken, ...modelRun(['Whole'], 'm2')], {
       isClientTool: () => true,
     })
     const taken = { millrace: { rejected: 'error' } }
@@ -164,14 +164,19 @@ describe('an answer that breaks off', () => {
 
   test('because somebody stopped it is nothing to take back', () => {
     const aborted = failed('model', 'm', Object.assign(new Error(), { name: 'AbortError' }))
-    const { messages } = translateEvents([modelStart(), piece('Half'), aborted, ...answer(['x'], 'm2')])
+    const { messages } = translateEvents([
+      modelStart(),
+      modelChunk('Half'),
+      aborted,
+      ...modelRun(['x'], 'm2'),
+    ])
     expect(messages.filter(({ metadata }) => metadata)).toEqual([])
   })
 })
 
 describe('calls', () => {
-  const callsOf = (pieces: Parameters<typeof answer>[0]) =>
-    translateEvents(answer(pieces)).messages.flatMap(({ toolCalls = [] }) =>
+  const callsOf = (pieces: Parameters<typeof modelRun>[0]) =>
+    translateEvents(modelRun(pieces)).messages.flatMap(({ toolCalls = [] }) =>
       (toolCalls as { id: string; function: { name: string; arguments: string } }[]).map(
         ({ id, function: { name, arguments: args } }) => [id, name, args],
       ),
@@ -179,11 +184,11 @@ describe('calls', () => {
 
   test('stand in the message of the model, with all their arguments', () => {
     const { stream, messages } = translateEvents(
-      answer([
+      modelRun([
         'Let me see',
-        callPiece({ id: 'c1', name: 'search', args: '', index: 0 }),
-        callPiece({ args: '{"q":', index: 0 }),
-        callPiece({ args: '"a"}', index: 0 }),
+        callChunk({ id: 'c1', name: 'search', args: '', index: 0 }),
+        callChunk({ args: '{"q":', index: 0 }),
+        callChunk({ args: '"a"}', index: 0 }),
       ]),
     )
     expect(messages).toMatchObject([
@@ -206,8 +211,8 @@ describe('calls', () => {
             { id: 'c2', name: 'b', args: '{"x"', index: 1, type: 'tool_call_chunk' },
           ],
         },
-        callPiece({ args: ':1}', index: 1 }),
-        callPiece({ args: '}', index: 0 }),
+        callChunk({ args: ':1}', index: 1 }),
+        callChunk({ args: '}', index: 0 }),
       ]),
     ).toEqual([
       ['c1', 'a', '{}'],
@@ -218,9 +223,9 @@ describe('calls', () => {
   test('may repeat id and name with every piece', () => {
     expect(
       callsOf([
-        callPiece({ id: 'c1', name: 'a', args: '{"x"' }),
-        callPiece({ id: 'c1', name: 'a', args: ':1}' }),
-        callPiece({ id: 'c2', name: 'a', args: '{}' }),
+        callChunk({ id: 'c1', name: 'a', args: '{"x"' }),
+        callChunk({ id: 'c1', name: 'a', args: ':1}' }),
+        callChunk({ id: 'c2', name: 'a', args: '{}' }),
       ]),
     ).toEqual([
       ['c1', 'a', '{"x":1}'],
@@ -231,8 +236,8 @@ describe('calls', () => {
   test('that come whole may all have the same number', () => {
     expect(
       callsOf([
-        callPiece({ id: 'c1', name: 'a', args: '{"x":1}', index: 0 }),
-        callPiece({ id: 'c2', name: 'b', args: '{"y":2}', index: 0 }),
+        callChunk({ id: 'c1', name: 'a', args: '{"x":1}', index: 0 }),
+        callChunk({ id: 'c2', name: 'b', args: '{"y":2}', index: 0 }),
       ]),
     ).toEqual([
       ['c1', 'a', '{"x":1}'],
@@ -243,10 +248,10 @@ describe('calls', () => {
   test('without number and id get ids of their own', () => {
     expect(
       callsOf([
-        callPiece({ name: 'a', args: '{"x"' }),
-        callPiece({ args: ':1}' }),
-        callPiece({ name: 'a', args: '{"x":2}' }),
-        callPiece({ name: 'b' }),
+        callChunk({ name: 'a', args: '{"x"' }),
+        callChunk({ args: ':1}' }),
+        callChunk({ name: 'a', args: '{"x":2}' }),
+        callChunk({ name: 'b' }),
       ]),
     ).toEqual([
       ['run-m:tc0', 'a', '{"x":1}'],
@@ -258,8 +263,8 @@ describe('calls', () => {
   test('wait for their names', () => {
     expect(
       callsOf([
-        callPiece({ id: 'c1', args: '{"x"', index: 0 }),
-        callPiece({ name: 'a', args: ':1}', index: 0 }),
+        callChunk({ id: 'c1', args: '{"x"', index: 0 }),
+        callChunk({ name: 'a', args: ':1}', index: 0 }),
       ]),
     ).toEqual([['c1', 'a', '{"x":1}']])
   })
@@ -271,7 +276,7 @@ describe('calls', () => {
     ]
     const { messages, problems } = translateEvents([
       modelStart(),
-      piece(callPiece({ id: 'c1', name: 'a', args: '{"x":1}', index: 0 })),
+      modelChunk(callChunk({ id: 'c1', name: 'a', args: '{"x":1}', index: 0 })),
       {
         type: 'model-end',
         runId: 'm',
@@ -290,7 +295,7 @@ describe('calls', () => {
     })
     const { messages } = translateEvents([
       modelStart(),
-      piece(callPiece({ name: 'a', args: '{}' })),
+      modelChunk(callChunk({ name: 'a', args: '{}' })),
       { type: 'model-end', runId: 'm', message },
       { type: 'tool-start', runId: 't', parentRunId: undefined, name: 'a', input: '{}', toolCallId: 'late' },
       { type: 'tool-end', runId: 't', output: 'done' },
@@ -304,7 +309,7 @@ describe('calls', () => {
   test('of a thread that has the id already are left out, and reported', () => {
     const toolCalls = [{ id: 'c1', type: 'function' as const, function: { name: 'a', arguments: '{}' } }]
     const { loose, problems } = translateEvents(
-      answer([callPiece({ id: 'c1', name: 'a', args: '{}', index: 0 })]),
+      modelRun([callChunk({ id: 'c1', name: 'a', args: '{}', index: 0 })]),
       { messages: [{ id: 'old', role: 'assistant', toolCalls }] },
     )
     expect(loose).toEqual([])
@@ -314,7 +319,7 @@ describe('calls', () => {
   test('carry the signatures of Gemini', () => {
     const additional_kwargs = { __gemini_function_call_thought_signatures__: { c1: 'sig' } }
     const { loose } = translateEvents(
-      answer([{ ...callPiece({ id: 'c1', name: 'a', args: '{}', index: 0 }), additional_kwargs }]),
+      modelRun([{ ...callChunk({ id: 'c1', name: 'a', args: '{}', index: 0 }), additional_kwargs }]),
     )
     expect(loose.filter(({ type }) => type === 'REASONING_ENCRYPTED_VALUE')).toEqual([
       { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'tool-call', entityId: 'c1', encryptedValue: 'sig' },
@@ -325,8 +330,8 @@ describe('calls', () => {
 describe('usage', () => {
   test('is counted once for each model, from the whole answer', () => {
     const pieces = [
-      piece({ content: 'a', usage_metadata: { input_tokens: 10, output_tokens: 0, total_tokens: 10 } }),
-      piece({
+      modelChunk({ content: 'a', usage_metadata: { input_tokens: 10, output_tokens: 0, total_tokens: 10 } }),
+      modelChunk({
         content: '',
         usage_metadata: {
           input_tokens: 0,
@@ -351,21 +356,21 @@ describe('usage', () => {
 
   test('of what broke off, or never ended, is counted as far as it is known', () => {
     const usage_metadata = { input_tokens: 7, output_tokens: 1, total_tokens: 8 }
-    const events = [modelStart(), piece({ content: 'a', usage_metadata })]
+    const events = [modelStart(), modelChunk({ content: 'a', usage_metadata })]
     const counted = [{ inputTokens: 7, outputTokens: 1, totalTokens: 8 }]
     expect(translateEvents(events).usage).toEqual(counted)
     expect(translateEvents([...events, failed('model', 'm')]).usage).toEqual(counted)
   })
 })
 
-type Pieces = Parameters<typeof answer>[0]
+type Pieces = Parameters<typeof modelRun>[0]
 
 const block = (...content: Record<string, unknown>[]) => ({ content })
 const beside = (additional_kwargs: Record<string, unknown>) => ({ content: '', additional_kwargs })
 
 /** The reasoning that a client holds: id, text, seal. */
 function thoughtsOf(pieces: Pieces) {
-  const { messages, problems } = translateEvents(answer(pieces))
+  const { messages, problems } = translateEvents(modelRun(pieces))
   expect(problems).toEqual([])
   return messages
     .filter(({ role }) => role === 'reasoning')
@@ -470,11 +475,11 @@ describe('reasoning', () => {
 
   test('ends before text or a call begins, and goes on in a message of its own', () => {
     const { loose } = translateEvents(
-      answer([
+      modelRun([
         beside({ reasoning_content: 'one' }),
         'Hi',
         beside({ reasoning_content: 'two' }),
-        callPiece({ id: 'c1', name: 'a', args: '{}', index: 0 }),
+        callChunk({ id: 'c1', name: 'a', args: '{}', index: 0 }),
       ]),
     )
     expect(loose.map(brief)).toEqual([

@@ -68,7 +68,7 @@ export class FakeModel extends BaseChatModel {
 }
 
 /** The pieces of a call: its name first, its arguments in two halves. */
-export function callPieces(
+export function callChunks(
   id: string,
   name: string,
   args: unknown,

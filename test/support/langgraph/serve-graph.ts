@@ -78,7 +78,7 @@ export function agentModel(steps: readonly ModelStep[]): FakeModel {
 }
 
 /** What a model was asked, as `type: text`, and `type: name(arguments)` for calls. */
-export function asked(messages: readonly BaseMessage[] | undefined): string[] {
+export function promptText(messages: readonly BaseMessage[] | undefined): string[] {
   return (messages ?? []).map((message) => {
     const calls = (message as { tool_calls?: { name: string; args: unknown }[] }).tool_calls ?? []
     const made = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`)
@@ -112,7 +112,7 @@ export function stepsIn(events: readonly AgUiEvent[]): string[] {
 }
 
 /** The questions that a run ended with. */
-export function questionsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
+export function interruptsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
   const last = events.at(-1)
   const outcome = last?.type === 'RUN_FINISHED' ? last.outcome : undefined
   if (outcome?.type !== 'interrupt') throw new Error(`Nothing was asked: ${JSON.stringify(last)}`)

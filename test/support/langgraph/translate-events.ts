@@ -111,7 +111,7 @@ export function modelStart(runId = 'm', fields: Fields<'model-start'> = {}): Gra
 }
 
 /** What a chunk of LangChain is made of. */
-export interface PieceFields {
+export interface ChunkFields {
   readonly content: string | readonly Readonly<Record<string, unknown>>[]
   readonly id?: string
   readonly additional_kwargs?: Readonly<Record<string, unknown>>
@@ -121,7 +121,7 @@ export interface PieceFields {
 }
 
 /** A piece of its answer. */
-export function piece(fields: string | PieceFields, runId = 'm'): GraphEvent {
+export function modelChunk(fields: string | ChunkFields, runId = 'm'): GraphEvent {
   return { type: 'model-chunk', runId, message: new AIMessageChunk(fields as never) }
 }
 
@@ -135,18 +135,18 @@ export function modelEnd(pieces: readonly GraphEvent[], runId = 'm'): GraphEvent
 }
 
 /** A whole run of a model, from its pieces. */
-export function answer(pieces: readonly (string | PieceFields)[], runId = 'm'): GraphEvent[] {
-  const events = pieces.map((fields) => piece(fields, runId))
+export function modelRun(pieces: readonly (string | ChunkFields)[], runId = 'm'): GraphEvent[] {
+  const events = pieces.map((fields) => modelChunk(fields, runId))
   return [modelStart(runId), ...events, modelEnd(events, runId)]
 }
 
 /** Pieces of a tool call. */
-export function callPiece(fields: {
+export function callChunk(fields: {
   readonly id?: string
   readonly name?: string
   readonly args?: string
   readonly index?: number
-}): PieceFields {
+}): ChunkFields {
   return { content: '', tool_call_chunks: [{ type: 'tool_call_chunk', ...fields }] }
 }
 
@@ -182,7 +182,7 @@ export function failed(
   return { type: `${what}-error`, runId, error, isInterrupt: false }
 }
 
-export function asking(what: 'node' | 'graph' | 'tool', runId: string, id = 'q'): GraphEvent {
+export function interrupted(what: 'node' | 'graph' | 'tool', runId: string, id = 'q'): GraphEvent {
   const error = Object.assign(new Error(), { name: 'GraphInterrupt', interrupts: [{ id, value: '?' }] })
   return { type: `${what}-error`, runId, error, isInterrupt: true }
 }
