@@ -71,7 +71,7 @@ describe.each([
   })
 })
 
-describe('a question', () => {
+describe('an interrupt', () => {
   function approving(checkpointer: MemorySaver) {
     const graph = new StateGraph(State)
       .addNode('ask', () => {
@@ -177,7 +177,7 @@ describe('below another agent', () => {
     expect(outcome.type).toBe('completed')
     expect(Object.keys(checkpointer.storage)).toHaveLength(2)
     const [one, other] = model.calls.slice(2).map(promptText)
-    // What the other lane has said is known by now.
+    // The messages of the other lane are known by now.
     expect(one).toEqual(['human: First', 'ai: A.', 'ai: B.', 'human: Second'])
     expect(other).toEqual(['human: First', 'ai: B.', 'ai: A.', 'human: Second'])
   })
@@ -211,7 +211,7 @@ describe('below another agent', () => {
     ])
   })
 
-  it('questions of two lanes of one graph are answered each in its own', async () => {
+  it('interrupts of two lanes of one graph are answered each in its own', async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('ask', () => ({
         messages: [{ role: 'assistant', content: `Got ${interrupt<string, string>('Well?')}.` }],

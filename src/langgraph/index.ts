@@ -1,3 +1,4 @@
+export type { GraphEvent, GraphInterruption, LangGraphOptions, PerRun, ServableGraph } from './contract.js'
 export {
   createEmitter,
   emit,
@@ -9,9 +10,6 @@ export {
   type EmittedToolCall,
 } from './emit.js'
 export { fromLangGraph } from './from-langgraph.js'
-
 export { toChatModel, type ChatModel } from './models/chat-model.js'
-export type { GraphEvent, GraphInterruption, LangGraphOptions, PerRun, ServableGraph } from './contract.js'
-export { clientTools, type ClientToolsOptions } from './tools/client-tools.js'
-export { getClientTools } from './tools/client-tools.js'
 export type { HasConfigurable } from './tools/client-extras.js'
+export { clientTools, getClientTools, type ClientToolsOptions } from './tools/client-tools.js'

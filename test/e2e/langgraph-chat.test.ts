@@ -272,7 +272,7 @@ it('a graph in a tool is a subagent of the call', async () => {
   expect(ofType(events, 'SUBAGENT_STARTED')).toMatchObject([{ name: 'Researcher', parentToolCallId: 'c1' }])
   expect(textsIn(events)).toEqual(['Found it.', 'Done.'])
   expect(resultsIn(events)).toEqual(['c1: Found it.'])
-  // What subagents said is shown, and not told to the model as the agent's own words.
+  // Messages of subagents are shown, and the model does not get them as the agent's own.
   expect(linesOf(talk.client.messages)).toContain('assistant: Found it.')
   expect((await talk.send()).at(-1)?.type).toBe('RUN_FINISHED')
 })
@@ -343,7 +343,7 @@ describe('kinds of graphs', () => {
     }
   })
 
-  it('a question beside a call of a client tool: both are answered', async () => {
+  it('an interrupt beside a client tool call: both are answered', async () => {
     const model = new FakeModel([callChunks('c1', 'pick', {})])
     const served = await serveGraph({
       store: 'sqlite',
@@ -408,7 +408,7 @@ describe('kinds of graphs', () => {
     ])
   })
 
-  it('a graph that puts a summary in the place of its messages keeps it, and clients keep theirs', async () => {
+  it('a graph that replaces its messages by a summary keeps it, and clients keep theirs', async () => {
     const model = new FakeModel([['One.'], ['Two.'], ['Three.']])
     const served = await serveGraph({
       make: (checkpointer) =>
@@ -565,7 +565,7 @@ describe('threads that are changed elsewhere', () => {
     expect(linesOf(talk.client.messages)[0]).toBe('user: Look')
   })
 
-  it('what was said elsewhere meanwhile stays, and the client gets it, each in its place', async () => {
+  it('messages added elsewhere meanwhile stay, and the client gets them in order', async () => {
     const { model, served, sayElsewhere } = await serveShared([['Found.'], ['There.'], ['Yes.'], ['Bye.']])
     const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
     await talk.say('Look')
@@ -607,7 +607,7 @@ describe('threads that are changed elsewhere', () => {
     expect(promptText(model.calls[2])).toEqual(['human: Other'])
   })
 
-  it('what a run has left behind that was cancelled, or failed, is its own: an edit takes its place', async () => {
+  it('an edit replaces what a cancelled or failed run has left behind', async () => {
     const { model, served } = await serveShared([['Found.'], [new Error('broken')], ['Yes.']])
     const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
     await talk.say('Look')

@@ -103,7 +103,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
   })
 })
 
-it('a tool that fails: handled, the model is told', async () => {
+it('a tool that fails: handled, the model gets the error', async () => {
   const { model, served } = await serveFragile([works('c1', 'bad'), ['Sorry.']])
   const events = await served.talk().say('Go')
   expect(textIn(events)).toBe('Sorry.')
@@ -136,7 +136,7 @@ it('too many steps are MAX_ITERATIONS', async () => {
   expect(ofType(talk.streams[0]?.events ?? [], 'RUN_ERROR')).toMatchObject([{ code: 'MAX_ITERATIONS' }])
 })
 
-it('a graph that asks without a checkpointer is INVALID_AGENT, and the log says what to do', async () => {
+it('an interrupt without a checkpointer is INVALID_AGENT, and the log says what to do', async () => {
   const graph = new StateGraph(MessagesAnnotation)
     .addNode('ask', () => ({ messages: [interrupt<string, string>('Yes?')] }))
     .addEdge(START, 'ask')
@@ -232,7 +232,7 @@ it('who sends again after a failure goes on from the checkpoint, also with a new
 describe('withRetry', () => {
   const busy = (): ModelStep => ['Half', Object.assign(new Error('busy'), { status: 503 })]
 
-  it('a model that fails is asked again, with the message once', async () => {
+  it('a model that fails is called again, with the message once', async () => {
     const { model, served } = await serveFragile([busy(), busy(), ['Done.'], ['Bye.']], { isPatient: true })
     const talk = served.talk()
     const events = await talk.say('Go')
@@ -295,7 +295,7 @@ it('a graph is a tool of an agent of the kit: each call has a thread of its own'
   expect(model.calls.map((call) => call.length)).toEqual([1, 1])
 })
 
-it('a graph that is a tool of an agent of the kit may ask, and goes on in its own thread', async () => {
+it('a graph that is a tool of a kit agent may raise an interrupt, and resumes in its own thread', async () => {
   const make = (checkpointer: BaseCheckpointSaver) => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('ask', () => {

@@ -38,7 +38,7 @@ const State = Annotation.Root({
   notes: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 })
 
-/** What becomes of the server, between question and answer. */
+/** What happens to the server between interrupt and answer. */
 const betweens = [
   'nothing',
   'restart: threads and checkpoints in SQLite',
@@ -51,7 +51,7 @@ type Answers = (question: Interrupt) => Omit<ResumeEntry, 'interruptId'> | undef
 
 const yes = (payload: unknown = {}) => ({ status: 'resolved' as const, payload })
 
-/** A conversation that goes on over a restart. The client is another one then, that knows what the server tells it. */
+/** A conversation that survives a restart. After it, a new client knows only what the server sends. */
 async function converse(make: MakeGraph, between: Between) {
   let served: ServedAgents = await serveGraph({
     make: (checkpointer) => fromLangGraph(make(checkpointer) as Graph, { name: 'asker' }),
@@ -75,7 +75,7 @@ async function converse(make: MakeGraph, between: Between) {
       client.addMessage(user(`u${count + 1}`, text))
       return go()
     },
-    /** Restarts if that is to be done, comes back with a fresh client, and answers what it is asked. */
+    /** Restarts if required, connects with a new client, and answers the interrupts. */
     async answer(answers: Answers, fields: object = {}): Promise<readonly AgUiEvent[]> {
       if (between !== 'nothing') served = await served.restart()
       client = newClient({ url: served.url })
@@ -118,8 +118,8 @@ const twoInARow = () => {
   return { messages: [{ role: 'assistant', content: `${first} and ${second}` }] }
 }
 
-describe.each(betweens)('between question and answer: %s', (between) => {
-  it('a node that asks gets the answer, and the graph goes on there', async () => {
+describe.each(betweens)('between interrupt and answer: %s', (between) => {
+  it('a node that raises an interrupt gets the answer, and the graph resumes there', async () => {
     const talk = await converse(oneQuestion, between)
     expect(interruptsIn(await talk.say('Go'))).toMatchObject([{ message: 'How many?' }])
     const events = await talk.answer(() => yes({ n: 3 }))
@@ -127,20 +127,20 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(ofType(events, 'STEP_STARTED').map(({ stepName }) => stepName)).toEqual(['ask'])
   })
 
-  it('a question that is called off says so to the node', async () => {
+  it('a cancelled interrupt says so to the node', async () => {
     const talk = await converse(oneQuestion, between)
     await talk.say('Go')
     expect(textIn(await talk.answer(() => ({ status: 'cancelled' })))).toContain('__agui_cancelled__')
   })
 
-  it('two questions at once are answered together', async () => {
+  it('two interrupts at once are answered together', async () => {
     const talk = await converse(twoAtOnce, between)
     const questions = interruptsIn(await talk.say('Go'))
     expect(questions.map(({ message }) => message).toSorted()).toEqual(['a', 'b'])
     expect(textIn(await talk.answer(({ message }) => yes(`${message}!`)))).toBe('a a!, b b!')
   })
 
-  it('two questions at once are answered one by one', async () => {
+  it('two interrupts at once are answered one by one', async () => {
     const talk = await converse(twoAtOnce, between)
     await talk.say('Go')
     const half = await talk.answer(({ message }) => (message === 'b' ? yes('b!') : undefined))
@@ -148,7 +148,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(textIn(await talk.answer(() => yes('a!')))).toBe('a a!, b b!')
   })
 
-  it('two questions of a node, one after the other', async () => {
+  it('two interrupts of a node, one after the other', async () => {
     const talk = await converse(
       (checkpointer) =>
         new StateGraph(State).addNode('ask', twoInARow).addEdge(START, 'ask').compile({ checkpointer }),
@@ -161,7 +161,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(textIn(await talk.answer(() => yes('y')))).toBe('x and y')
   })
 
-  it('a graph inside asks', async () => {
+  it('a nested graph raises an interrupt', async () => {
     const talk = await converse((checkpointer) => {
       const inner = new StateGraph(State).addNode('ask', twoInARow).addEdge(START, 'ask').compile()
       return new StateGraph(State)
@@ -251,12 +251,12 @@ describe.each(betweens)('between question and answer: %s', (between) => {
       toolCallId === 'c1' ? yes({ type: 'approve' }) : undefined,
     )
     expect([interruptsIn(half).length > 0, paid]).toEqual([true, []])
-    // Who has lost the thread asks for both again.
+    // A client without the thread gets both again.
     expect(textIn(await talk.answer(() => yes({ type: 'approve' })))).toBe('Done.')
     expect(paid).toEqual([1, 2])
   })
 
-  it('an answer to a question that nobody asked is refused, and the open one stays', async () => {
+  it('an answer to an unknown interrupt is refused, and the open one stays', async () => {
     const talk = await converse(oneQuestion, between)
     await talk.say('Go')
     const resume = [{ interruptId: 'stale:0', ...yes() }]
@@ -267,7 +267,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(textIn(await talk.answer(() => yes(1)))).toBe('Got 1.')
   })
 
-  it('who talks on while a question is open is asked again', async () => {
+  it('a message while an interrupt is open gets the interrupt again', async () => {
     const talk = await converse(oneQuestion, between)
     const [question] = interruptsIn(await talk.say('Go'))
     const [again] = interruptsIn(await talk.say('Hello?'))
@@ -275,7 +275,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(textIn(await talk.answer(() => yes(1)))).toBe('Got 1.')
   })
 
-  it('a state that is changed while a question is open is there when the graph goes on', async () => {
+  it('a state that is changed while an interrupt is open is there when the graph resumes', async () => {
     const talk = await converse(
       (checkpointer) =>
         new StateGraph(State)
@@ -376,7 +376,7 @@ describe('client tools', () => {
       })
     })
 
-    // A node that asks for one result after the other does not say what it will ask for next.
+    // A node that waits for one result after the other does not announce the next.
     const stores = kindName.includes('ToolNode') ? (['sqlite'] as const) : (['sqlite', 'memory'] as const)
     it.each(stores)('answered one by one, over restarts, threads in %s', async (store) => {
       const { model, served } = await serveTools(kind, [both, ['Nice.'], ['Bye.']], {
@@ -410,7 +410,7 @@ describe('client tools', () => {
       expect(promptText(model.calls[1]).toSorted()).toEqual(
         ['human: Go', 'ai: look({"what":"x"}) pick({})', 'tool: found x', 'tool: red'].toSorted(),
       )
-      // LangGraph runs a whole node again that has asked.
+      // LangGraph runs an interrupted node again from its start.
       expect(looked).toEqual(kindName.includes('ToolNode') ? ['x', 'x'] : ['x'])
     })
 
@@ -429,7 +429,7 @@ describe('client tools', () => {
       expect(textIn(await talk.say('Bye', { tools }))).toBe('Bye.')
     })
 
-    it('a result that comes after another message is told to the model, once', async () => {
+    it('the model gets a result that comes after another message, once', async () => {
       const { model, served } = await serveTools(kind, [
         callChunks('c1', 'pick', {}),
         ['Then not.'],
@@ -482,7 +482,7 @@ describe('AG-UI clients', () => {
   }
 
   describe.each(clients)('a client of version %s', (_, makeClient) => {
-    it('is asked, answers, and is asked the next question', async () => {
+    it('gets an interrupt, answers, and gets the next one', async () => {
       const served = await serveGraph({ make: asker })
       const client = makeClient({ url: served.url })
       client.addMessage({ id: 'u1', role: 'user', content: 'Go' })

@@ -40,7 +40,7 @@ async function newDatabase(name: string): Promise<() => BaseCheckpointSaver> {
   return open
 }
 
-it('a question is answered after the server was started anew, with checkpoints in PostgreSQL', async () => {
+it('an interrupt is answered after a restart of the server, with checkpoints in PostgreSQL', async () => {
   const model = new FakeModel([['Sure?'], ['Paid.']])
   let asks = 0
   const make = (checkpointer: BaseCheckpointSaver) => {
@@ -78,7 +78,7 @@ it('a question is answered after the server was started anew, with checkpoints i
     })),
   })
   expect(linesOf(await historyOf(restarted))).toEqual(['user: Pay', 'assistant: Sure?', 'assistant: Paid.'])
-  // The node that asked starts again; the one before it does not.
+  // The interrupted node starts again; the one before it does not.
   expect([asks, model.calls.length]).toEqual([2, 2])
   expect(promptText(model.calls[1])).toEqual(['human: Pay', 'ai: Sure?', 'human: Yes.'])
 })

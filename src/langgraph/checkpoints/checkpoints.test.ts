@@ -31,7 +31,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 })
 
-/** A graph that says the same words with a new number, in two nodes at once. It fails or asks when it is told to. */
+/** A graph that writes a numbered message in two nodes at once. The state makes it fail or raise an interrupt. */
 function build(checkpointer?: BaseCheckpointSaver) {
   const seen: string[][] = []
   let isBroken = true

@@ -68,7 +68,7 @@ describe('planInput', () => {
     expect(brief(made)).toEqual({ input: ['u1', 'a1', 'u2'] })
   })
 
-  it('leaves out what subagents have said', () => {
+  it('leaves out messages of subagents', () => {
     const thread: Message[] = [user('u1'), { ...said('x1'), subagentRunId: 'sub' }, user('u2')]
     expect(brief(planInput({ messages: thread, stored: undefined }))).toEqual({ input: ['u1', 'u2'] })
   })
@@ -181,7 +181,7 @@ describe('calls that were left to the client', () => {
     expect(brief(made)).toEqual({ input: ['u3'] })
   })
 
-  it('take a late result in the place of the one that was made up', () => {
+  it('replace a synthetic result by a late one', () => {
     const first = plan(before, [...before, user('u2')])
     const stored = [...toLangChain(before), ...('messages' in first ? first.messages : [])]
     const made = planInput({ messages: [...before, result('c1', 'late'), user('u2'), user('u3')], stored })
@@ -219,7 +219,7 @@ const conversation = fc
   )
 
 describe('a plan, once it is carried out', () => {
-  it('makes the graph know what the thread says, with a result for every call', () => {
+  it('gives the graph the messages of the thread, with a result for every call', () => {
     fc.assert(
       fc.property(conversation, fc.nat(12), fc.nat(12), (whole, known, cut) => {
         const thread = [...whole.slice(0, cut), user('now')]
@@ -235,7 +235,7 @@ describe('a plan, once it is carried out', () => {
   })
 })
 
-/** All but results, which may have been made up. */
+/** All but results, which may be synthetic. */
 function spoken(messages: readonly BaseMessage[]): unknown[] {
   return messages.filter(({ type }) => type !== 'tool').map(({ id }) => id)
 }
@@ -366,7 +366,7 @@ describe('state keys', () => {
         .addEdge(START, 'n')
         .compile()
 
-    it('fills the places that the state has for them', () => {
+    it('fills the keys that the state has for them', () => {
       const callable = { type: 'function', name: 'pick', function: tools[0] }
       expect(extrasInput(build(['tools', 'other']), { tools, context })).toEqual({ tools: [callable] })
       expect(extrasInput(build(['ag-ui']), { tools, context })).toEqual({ 'ag-ui': { tools, context } })

@@ -27,7 +27,7 @@ interface Graph {
   getState(config: object): Promise<{ values: Record<string, unknown>; next: string[]; config: object }>
 }
 
-/** Runs a graph by the questions of its checkpoint alone, as after a restart. */
+/** Runs a graph by the interrupts in its checkpoint alone, as after a restart. */
 function talk(graph: unknown) {
   const { invoke, getState, checkpointer } = bound(graph as Graph)
   const open = async (): Promise<ResumableInterrupt[]> => {
@@ -63,7 +63,7 @@ const messages = (questions: readonly ResumableInterrupt[]) => questions.map((on
 /** createAgent refuses models that have a list of tools. */
 const agentModel = (steps: readonly ModelStep[]): FakeModel => new FakeModel(steps)
 
-describe('two questions of one node', () => {
+describe('two interrupts of one node', () => {
   it('come one after the other, with ids of their own', async () => {
     const graph = new StateGraph(State)
       .addNode('two', () => ({
@@ -85,7 +85,7 @@ describe('two questions of one node', () => {
   })
 })
 
-describe('two nodes that ask at once', () => {
+describe('two nodes with an interrupt each', () => {
   const build = () =>
     new StateGraph(State)
       .addNode('a', () => ({ log: [`a ${String(interrupt({ message: 'A?' }))}`] }))
@@ -120,7 +120,7 @@ describe('two nodes that ask at once', () => {
   })
 })
 
-it('numbers the questions of a graph inside a graph', async () => {
+it('numbers the interrupts of a nested graph', async () => {
   const inner = new StateGraph(State)
     .addNode('in', () => ({ log: [`${interrupt('Deep?')} ${interrupt('Deeper?')}`] }))
     .addEdge(START, 'in')
@@ -139,7 +139,7 @@ it('numbers the questions of a graph inside a graph', async () => {
   expect(await values()).toEqual({ log: ['x,y z'] })
 })
 
-it('asks for tools at once, and tells them of what is cancelled', async () => {
+it('takes interrupts of several tools at once, and cancels one', async () => {
   const ask = tool(({ q }) => `got ${JSON.stringify(interrupt({ message: q }))}`, {
     name: 'ask',
     schema: z.object({ q: z.string() }),
@@ -191,7 +191,7 @@ describe('humanInTheLoopMiddleware', () => {
     }).graph
   }
 
-  it('asks for each action, by its call', async () => {
+  it('makes an interrupt of each action, with its tool call', async () => {
     const { open, start } = talk(build())
     await start({ messages: [{ role: 'user', content: 'Go' }] })
     const asked = await open()
@@ -266,8 +266,8 @@ describe('without a graph', () => {
   })
   const yes = (payload: unknown): Answer => ({ status: 'resolved', payload })
 
-  describe('questionsOf', () => {
-    it('puts what AG-UI has a place for in its place, and keeps all of it', () => {
+  describe('toResumableInterrupts', () => {
+    it('turns the fields that AG-UI knows into fields of the interrupt, and keeps the whole value', () => {
       const value = {
         reason: 'app:pick',
         message: 'Which?',
@@ -307,7 +307,7 @@ describe('without a graph', () => {
       expect(question?.interrupt.responseSchema).toEqual({ type: 'boolean' })
     })
 
-    it('is JSON, whatever the graph asks', () => {
+    it('is JSON, whatever value the graph gives', () => {
       const circle: Record<string, unknown> = { when: new Date(0) }
       const [date] = toResumableInterrupts([asked({ ...circle })])
       circle.self = circle
@@ -324,10 +324,10 @@ describe('without a graph', () => {
     })
   })
 
-  describe('resumeOf', () => {
+  describe('planGraphResume', () => {
     const questions = toResumableInterrupts([asked('A?', 'a'), asked('B?', 'b')])
 
-    it('gives each answer to its question', () => {
+    it('gives each answer to its interrupt', () => {
       const resume = planGraphResume(questions, new Map([['b:0', yes(undefined)]]))
       expect(resume).toMatchObject({ input: { resume: { b: null } } })
     })

@@ -89,7 +89,7 @@ describe('to LangChain', () => {
       expect(result).toMatchObject({ name: 'look', tool_call_id: 'c1', status: 'error', content: 'none' })
     })
 
-    it('keeps arguments that are no JSON, and the call in its place when it has an answer', () => {
+    it('keeps arguments that are not JSON, and the call if it has a result', () => {
       const open = toLangChain([{ id: 'a', role: 'assistant', toolCalls: [call('c1', '{"q":')] }])
       expect(open[0]).toMatchObject({ tool_calls: [], invalid_tool_calls: [{ id: 'c1', args: '{"q":' }] })
       const thread: Message[] = [
@@ -347,7 +347,7 @@ describe('to AG-UI', () => {
       expect(toAgui('nothing')).toEqual([])
     })
 
-    it('knows a message without an id by its place, and leaves it as it is', () => {
+    it('gives a message without an id one from its index, and leaves it as it is', () => {
       const message = new HumanMessage('Hello')
       const [first] = toAgui([message])
       const [again, second] = toAgui([new HumanMessage('Hello'), new HumanMessage('Hello')])
@@ -375,7 +375,7 @@ describe('to AG-UI', () => {
 })
 
 describe('providers', () => {
-  // The bodies that the clients send. Each is refused: only what was asked matters.
+  // The bodies that the clients send. Each request is refused: only its body matters.
   const bodies: Record<string, unknown>[] = []
   const server = createServer((request, response) => {
     const pieces: Buffer[] = []

@@ -51,7 +51,7 @@ async function record(
   return events
 }
 
-/** Events in short: `node+ plan`, with the names of what is around, and `values` left out since they lag. */
+/** Events in short, `node-start team/plan`, with the names of the runs around. `values` lag, so they are left out. */
 function outline(events: readonly GraphEvent[]): string[] {
   const names = new Map<string, string>()
   const called = (id: string | undefined): string => (id === undefined ? '' : (names.get(id) ?? `?${id}`))
@@ -195,7 +195,7 @@ describe('nodes', () => {
   })
 })
 
-describe('graphs inside the graph', () => {
+describe('nested graphs', () => {
   test('that are a node end before it', async () => {
     const graph = new StateGraph(Log)
       .addNode('team', loggingGraph('x', 'Team'))
@@ -233,7 +233,7 @@ describe('graphs inside the graph', () => {
     expect(lastValues(events)).toEqual({ log: ['asked', 'x'] })
   })
 
-  test('that are started side by side are told apart', async () => {
+  test('that are started side by side are kept apart', async () => {
     const graph = new StateGraph(Log)
       .addNode('plan', appends('plan'))
       .addNode('team', loggingGraph('x', 'Team'))
@@ -393,7 +393,7 @@ describe('models', () => {
     expect(events.find((event) => event.type === 'model-end')?.message?.text).toBe('All at once')
   })
 
-  test('that speak at the same time are told apart', async () => {
+  test('that stream at the same time are kept apart', async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('a', async () => ({ messages: [await new FakeModel([['a1', 'a2']]).invoke('Hi')] }))
       .addNode('b', async () => ({ messages: [await new FakeModel([['b1', 'b2']]).invoke('Hi')] }))
@@ -544,11 +544,11 @@ describe('tools', () => {
   })
 })
 
-describe('questions', () => {
+describe('interrupts', () => {
   const thread = () => ({ config: { configurable: { thread_id: 't' } } })
   const asks = (question: string) => () => ({ log: [String(interrupt(question))] })
 
-  test('end the graph without an error, and are told with where they were asked', async () => {
+  test('end the graph without an error, and have the namespace that raised them', async () => {
     const inner = new StateGraph(Log).addNode('ask', asks('deep?')).addEdge(START, 'ask').compile()
     const graph = new StateGraph(Log)
       .addNode('team', inner)
@@ -592,7 +592,7 @@ describe('questions', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'tool-error', isInterrupt: true }))
   })
 
-  test('that the node around catches are not told', async () => {
+  test('that the node around catches are left out', async () => {
     const inner = new StateGraph(Log).addNode('ask', asks('deep?')).addEdge(START, 'ask').compile()
     const graph = new StateGraph(Log)
       .addNode('team', async () => {
@@ -676,7 +676,7 @@ describe('chunks of the graph', () => {
     expect(read([['sub:1'], 'values', { a: 2 }])).toBeUndefined()
   })
 
-  test('A question is told once, with the innermost place where it was asked', () => {
+  test('An interrupt comes once, with the innermost namespace that raised it', () => {
     const read = createChunkReader()
     const asked = { __interrupt__: [{ id: 'q1', value: 'who?' }] }
     expect(read([['a:1', 'b:2'], 'values', asked])).toBeUndefined()
@@ -687,7 +687,7 @@ describe('chunks of the graph', () => {
     })
   })
 
-  test('A question without an id has no place but the graph itself', () => {
+  test('An interrupt without an id has the namespace of the root graph', () => {
     const read = createChunkReader()
     read([['a:1'], 'values', { __interrupt__: [{ value: 1 }] }])
     expect(read([[], 'values', { __interrupt__: [{ value: 1 }, 'bare'] }])).toEqual({
@@ -739,7 +739,7 @@ describe('the callback handler', () => {
     expect(events).toEqual([{ type: 'model-chunk', runId: 'r1', message: new AIMessageChunk('word') }])
   })
 
-  test('The end of what nobody has heard of is not told', async () => {
+  test('The end of an unknown run is left out', async () => {
     const { handler, events } = hear()
     await handler.handleChainEnd({}, 'r1')
     await handler.handleChainError(new Error('no'), 'r2')
@@ -823,7 +823,7 @@ describe('back-pressure and abort', () => {
     }
   }
 
-  /** Lets all that can go on go on. */
+  /** Waits until everything has settled. */
   const idle = () => new Promise((resolve) => setImmediate(resolve))
 
   /** A model that counts what it has sent. */
@@ -887,7 +887,7 @@ describe('back-pressure and abort', () => {
       await expect(stream.next()).rejects.toThrow('enough')
       await expect(stream.next()).resolves.toEqual({ done: true, value: undefined })
       for (let turn = 0; turn < 20; turn++) await idle()
-      // The one that was under way, and the one that finds out.
+      // The chunk under way, and the one that sees the abort.
       expect(sent()).toBeLessThanOrEqual(before + 2)
       const state = await graph.getState({ configurable: { thread_id: 't' } })
       expect(state.next).toEqual(['talk'])
@@ -999,7 +999,7 @@ describe('back-pressure and abort', () => {
           const stream = open(chat(new FakeModel([['a', last]])), {
             signal: abort.signal,
             capacity: 1,
-            // It stands still: nothing here may need the grace time.
+            // The clock stands still: nothing here may need the grace time.
             clock: manualClock(),
           })
           for (let read = 0; read < reads; read++) await stream.next().catch(() => undefined)
@@ -1012,7 +1012,7 @@ describe('back-pressure and abort', () => {
     })
   })
 
-  describe('what a graph says by itself', () => {
+  describe('custom events', () => {
     test('through its writer has a name and a value, and the node it comes from', async () => {
       const graph = oneNode((_, { writer }) => {
         writer?.({ name: 'chart', payload: { points: [1] } })

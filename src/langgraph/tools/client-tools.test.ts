@@ -155,7 +155,7 @@ describe('clientTools', () => {
     expect(roles(await thread())[2]).toBe('c1=mine')
   })
 
-  it('can keep the position of the graph: a result is the answer to its question', async () => {
+  it('can keep the position of the graph: a result answers its interrupt', async () => {
     const calls = [...callChunks('c1', 'pick', { of: 'a' }), ...callChunks('c2', 'look', { q: 'b' }, 1)]
     const { model } = agentModel([calls, ['Done']])
     const middleware = [clientTools({ keepPosition: true })]
@@ -209,7 +209,7 @@ describe('getClientTools', () => {
     expect(model.calls[1]?.at(-1)?.text).toBe('Red')
   })
 
-  it('gives tools that ask the client when a ToolNode runs them', async () => {
+  it('gives tools that interrupt for the client when a ToolNode runs them', async () => {
     const model = new FakeModel([callChunks('c1', 'pick', { of: 'two' }), ['Red']])
     const { run, open, thread, graph, config } = converse(build(model, true))
     await run([user('u1')])

@@ -35,7 +35,7 @@ describe('nodes', () => {
     ])
   })
 
-  test('of one name that run at the same time are told apart, and each ends its own step', () => {
+  test('of one name that run at the same time get numbers, and each ends its own step', () => {
     const { loose, problems } = translateEvents([
       nodeStart('1', 'w'),
       nodeStart('2', 'w'),
@@ -59,7 +59,7 @@ describe('nodes', () => {
     expect(problems).toEqual([])
   })
 
-  test('that fail, ask or never end are closed', () => {
+  test('that fail, are interrupted or never end are closed', () => {
     const { stream, problems } = translateEvents([
       nodeStart('1', 'a'),
       failed('node', '1'),
@@ -82,8 +82,8 @@ const nested = [
   modelChunk('Found', 'm2'),
 ]
 
-describe('graphs inside the graph', () => {
-  test('are subagents of the call they work for, and all inside them says so', () => {
+describe('nested graphs', () => {
+  test('are subagents of the call they work for, and all their events are tagged', () => {
     const { loose, stream } = translateEvents([
       ...nested,
       toolStart('t2', { parentRunId: 'inner', toolCallId: 'c2' }),
@@ -133,7 +133,7 @@ describe('graphs inside the graph', () => {
     expect(JSON.stringify(loose)).not.toContain('hunter2')
   })
 
-  test('that ask are suspended, and it is known where the question came from', () => {
+  test('with an interrupt are suspended, and its origin is known', () => {
     const { stream, translator } = translateEvents(
       [
         ...nested,
@@ -243,14 +243,14 @@ describe('tools', () => {
       ])
     })
 
-    test('is told once, whoever tells of it', () => {
+    test('is written once, whoever reports it', () => {
       const message = result('sunny')
       const values: GraphEvent = { type: 'values', values: { messages: [message] } }
       const events = [...called, start, end(message), nodeEnd('n', { messages: [message] }), values, values]
       expect(resultsOf([nodeStart('n'), ...events])).toEqual([['c1:result', 'c1', 'sunny']])
     })
 
-    test('that only the node gives is told: a tool that is not there, wrong arguments, messages made by hand', () => {
+    test('that only the node gives is written: an unknown tool, wrong arguments, messages made by hand', () => {
       const message = new ToolMessage({ content: 'Error: no such tool', tool_call_id: 'c1', status: 'error' })
       for (const output of [
         { messages: [message] },
@@ -279,12 +279,12 @@ describe('tools', () => {
       expect(messages).toMatchObject([{ id: 'a1', toolCalls: [{ id: 'c9' }] }, { id: 'c9:result' }])
     })
 
-    test('is not there for a Command without one, an error or a question', () => {
+    test('is not there for a Command without one, an error or an interrupt', () => {
       const noAnswer = [end(new Command({ goto: 'x' })), failed('tool', 't'), interrupted('tool', 't')]
       for (const event of noAnswer) expect(resultsOf([...called, start, event])).toEqual([])
     })
 
-    test('of a call in an earlier run is told, and one that the thread has is not', () => {
+    test('of a call in an earlier run is written, and one that the thread has is not', () => {
       const toolCalls = ['c1', 'c2'].map((id) => ({
         id,
         type: 'function' as const,
@@ -303,7 +303,7 @@ describe('tools', () => {
   })
 
   describe('a tool that runs', () => {
-    test('for a call that nobody has heard of tells of the call', () => {
+    test('for an unknown call writes the call first', () => {
       const { messages } = translateEvents([
         toolStart('t', { toolCallId: 'c7', input: '{"q":2}' }),
         end('ok'),
@@ -378,7 +378,7 @@ describe('state and messages', () => {
       expect(loose).toEqual([{ type: 'STATE_SNAPSHOT', snapshot: { plan: ['a'] } }])
     })
 
-    test('is not the questions that come in its place', () => {
+    test('is not the interrupts that come in its place', () => {
       const { state } = translateEvents([values({ n: 1 }), values({ __interrupt__: [] })])
       expect(state).toEqual({ n: 1 })
     })
@@ -438,8 +438,8 @@ describe('state and messages', () => {
   const made = (id?: string, text = 'By hand') =>
     new AIMessage({ content: text, ...(id === undefined ? {} : { id }) })
 
-  describe('a message that no model was heard to say', () => {
-    test('is told when it is in the state, once, and what the graph began with is not', () => {
+  describe('a message that no model streamed', () => {
+    test('is written when it is in the state, once, and what the graph began with is not', () => {
       const old = made('old', 'Old')
       const { messages } = translateEvents([
         values({ messages: [new HumanMessage('q'), old] }),
@@ -449,7 +449,7 @@ describe('state and messages', () => {
       expect(messages).toEqual([{ id: 'new', role: 'assistant', content: 'By hand' }])
     })
 
-    test('is told when its node ends, if it has an id and it is known what is old', () => {
+    test('is written when its node ends, if it has an id and the history is known', () => {
       const { batches } = translateEvents([
         values({ messages: [] }),
         nodeStart('n'),
@@ -473,7 +473,7 @@ describe('state and messages', () => {
       expect(messages.map(({ id }) => id)).toEqual(['new'])
     })
 
-    test('is told before the tool it calls runs, when the graph has given it an id', () => {
+    test('is written before the tool it calls runs, if it has an id', () => {
       const message = new AIMessage({ content: 'Look', tool_calls: [{ id: 'c1', name: 'search', args: {} }] })
       const output: GraphEvent = nodeEnd('n', { messages: [message] })
       const events = [values({ messages: [] }), nodeStart('n'), output]
@@ -587,7 +587,7 @@ describe('parallel runs', () => {
     pieces: fc.array(fc.string({ maxLength: 3 }), { minLength: 1, maxLength: 4 }),
   })
 
-  /** One model and the tools it calls, as the events of one line of work. */
+  /** One model and the tools it calls. */
   interface Work {
     readonly parts: readonly Part[]
     readonly isNested: boolean
@@ -640,7 +640,7 @@ describe('parallel runs', () => {
     ]
   }
 
-  /** Takes the next event of one line after the other, in the order given. */
+  /** Interleaves the events of several works in the order given. */
   function interleave(lines: readonly (readonly GraphEvent[])[], order: readonly number[]): GraphEvent[] {
     const rest = lines.map((line) => [...line])
     const mixed: GraphEvent[] = []
@@ -654,7 +654,7 @@ describe('parallel runs', () => {
   const joined = ({ parts }: Work, wanted: Part['kind']) =>
     parts.flatMap(({ kind, pieces }) => (kind === wanted ? pieces : [])).join('')
 
-  test('whatever runs at the same time, every message, thought, call and result stays as it was said', () => {
+  test('whatever runs at the same time, every message, reasoning, call and result stays whole', () => {
     fc.assert(
       fc.property(
         fc.array(work, { minLength: 2, maxLength: 3 }),

@@ -32,7 +32,7 @@ interface Live extends Translated {
   readonly kept: readonly BaseMessage[]
 }
 
-/** Runs a graph and translates what it does, as it does it. */
+/** Runs a graph and translates its native events as they come. */
 async function live(
   graph: StreamableGraph,
   input: unknown,
@@ -81,7 +81,7 @@ function loop(steps: readonly ModelStep[]) {
     .compile()
 }
 
-/** The ids of what the assistant says. */
+/** The ids of the assistant messages. */
 const idsOf = (messages: readonly object[]) =>
   messages.flatMap((message) => {
     const { id, role, type } = message as { id: string; role?: string; type?: string }
@@ -150,7 +150,7 @@ describe('a graph with a model and tools', () => {
     expect(translator.pendingCallIds).toEqual(['c1'])
   })
 
-  test('takes back what a model said before it failed, when it is asked again', async () => {
+  test('rejects the message of a failed model when it is called again', async () => {
     const model = new FakeModel([['Half', new Error('broken')], ['Whole']])
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('agent', async () => ({ messages: [await model.invoke('x')] }), {
@@ -209,7 +209,7 @@ describe('parallel nodes', () => {
 })
 
 describe('messages made by hand', () => {
-  test('are told once, with the ids that the graph gives them, and the tools they call after them', async () => {
+  test('are shown once, with the ids that the graph gives them, before the tools they call', async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('plan', () => ({
         messages: [
@@ -268,7 +268,7 @@ describe('nested graphs', () => {
     expect(run.problems).toEqual([])
   })
 
-  test('as nodes are subagents, whose messages are not told again by the graph around', async () => {
+  test('as nodes are subagents, whose messages are not shown again by the graph around', async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('team', inner([['Hello']]).graph)
       .addEdge(START, 'team')
@@ -295,7 +295,7 @@ describe('nested graphs', () => {
     expect(texts(run)).toEqual(['From z'])
   })
 
-  test('that ask are suspended, and go on when they are answered', async () => {
+  test('with an interrupt are suspended, and resume when it is answered', async () => {
     const sub = new StateGraph(MessagesAnnotation)
       .addNode('ask', () => ({ messages: [new AIMessage(`You said ${String(interrupt('Really?'))}`)] }))
       .addEdge(START, 'ask')
@@ -324,7 +324,7 @@ describe('nested graphs', () => {
   })
 })
 
-test('an agent of langchain gives what it says, calls and finds', async () => {
+test('an agent of langchain gives its messages, calls and results', async () => {
   const model = agentModel([[...callChunks('c1', 'search', { q: 'a' })], ['Done']])
   const run = await live(createAgent({ model, tools: [search], name: 'Boss' }) as never, asked)
   expect(run.messages).toMatchObject([
@@ -335,7 +335,7 @@ test('an agent of langchain gives what it says, calls and finds', async () => {
   expect(run.problems).toEqual([])
 })
 
-test('models that are asked to be quiet, events of the graph and its state are told as they are', async () => {
+test('hidden models, custom events and state are translated', async () => {
   const model = new FakeModel([['secret']])
   const State = Annotation.Root({
     ...MessagesAnnotation.spec,

@@ -14,7 +14,7 @@ import {
 } from '../../../test/support/langgraph/translate-events.js'
 
 describe('text', () => {
-  test('is streamed under the id that the message has in the state, piece by piece', () => {
+  test('is streamed under the id that the message has in the state, chunk by chunk', () => {
     const { batches, problems } = translateEvents(modelRun(['Hel', '', 'lo']))
     expect(batches.map((batch) => batch.map(brief))).toEqual([
       [],
@@ -143,7 +143,7 @@ describe('an answer that breaks off', () => {
     expect(messages.filter(({ metadata }) => metadata)).toEqual([])
   })
 
-  test('is taken back when the model is asked again, and a new message follows', () => {
+  test('is rejected when the model is called again, and a new message follows', () => {
     const { messages, translator } = translateEvents([...broken, ...modelRun(['Whole'], 'm2')], {
       isClientTool: () => true,
     })
@@ -368,7 +368,7 @@ type Pieces = Parameters<typeof modelRun>[0]
 const block = (...content: Record<string, unknown>[]) => ({ content })
 const beside = (additional_kwargs: Record<string, unknown>) => ({ content: '', additional_kwargs })
 
-/** The reasoning that a client holds: id, text, seal. */
+/** The reasoning that a client holds: id, text, encrypted value. */
 function thoughtsOf(pieces: Pieces) {
   const { messages, problems } = translateEvents(modelRun(pieces))
   expect(problems).toEqual([])
@@ -413,7 +413,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('of the Responses API has the id of OpenAI, which comes before the text, and is told once', () => {
+  test('of the Responses API has the id of OpenAI, which comes before the text, and is written once', () => {
     const summary = (text: string, index: number) => ({
       content: [{ type: 'reasoning', reasoning: text, index }],
       additional_kwargs: {

@@ -5,17 +5,17 @@ import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 
 type ChunkFields = ConstructorParameters<typeof AIMessageChunk>[0]
 
-/** One answer: the pieces of it, texts or whole chunks. An Error is thrown in its place. */
+/** One message: its chunks, as text or whole. An Error is thrown in place of a chunk. */
 export type ModelStep = readonly (string | Exclude<ChunkFields, string> | Error)[]
 
-/** A chat model that streams answer after answer from a script, and keeps what it was asked. */
+/** A chat model that streams messages from a script, and records its prompts. */
 export class FakeModel extends BaseChatModel {
   readonly calls: BaseMessage[][] = []
-  /** What tools it was bound to, call by call. */
+  /** The tools it was bound to, call by call. */
   readonly offered: BindToolsInput[][] = []
   readonly #steps: readonly ModelStep[]
   #bound: BindToolsInput[] = []
-  /** Awaited before each piece. */
+  /** Awaited before each chunk. */
   readonly #gate: (() => Promise<void>) | undefined
 
   constructor(steps: readonly ModelStep[], gate?: () => Promise<void>) {
@@ -67,7 +67,7 @@ export class FakeModel extends BaseChatModel {
   }
 }
 
-/** The pieces of a call: its name first, its arguments in two halves. */
+/** The chunks of a tool call: its name first, its arguments in two halves. */
 export function callChunks(
   id: string,
   name: string,

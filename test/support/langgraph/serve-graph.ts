@@ -15,11 +15,11 @@ import { serveAgents, type ServeAgentsOptions, type ServedAgents } from '../serv
 export interface ServeGraphOptions extends Omit<ServeAgentsOptions, 'agents'> {
   /** Makes the agents: once at first, and again for every restart, as a new process would. */
   readonly make: (checkpointer: BaseCheckpointSaver) => Agent | readonly Agent[]
-  /** Where checkpoints are kept; a function opens it, as each process does. Default: in memory, gone after a restart. */
+  /** The checkpointer; a function opens it in each process. Default: in memory, gone after a restart. */
   readonly checkpoints?: 'memory' | 'sqlite' | (() => BaseCheckpointSaver)
 }
 
-/** Serves graphs. A restart makes others of them: what the first held in memory is gone. */
+/** Serves graphs. A restart makes them anew: everything in memory is gone. */
 export async function serveGraph(options: ServeGraphOptions): Promise<ServedAgents> {
   const { make, checkpoints = 'memory', ...rest } = options
   const saver = typeof checkpoints === 'function' ? checkpoints : saverIn(checkpoints)
@@ -57,7 +57,7 @@ function openSaver(path: string): SqliteSaver {
   return saver
 }
 
-/** Stands for an agent that is made anew now and then. */
+/** Stands for an agent that restarts make anew. */
 function following(agent: Agent, now: () => Agent): Agent {
   const memoryOf = (): AgentMemory => {
     const { memory } = now()
@@ -77,7 +77,7 @@ export function agentModel(steps: readonly ModelStep[]): FakeModel {
   return Object.defineProperty(new FakeModel(steps), 'tools', { value: { push: () => 0 } })
 }
 
-/** What a model was asked, as `type: text`, and `type: name(arguments)` for calls. */
+/** The prompt of a model, as `type: text`, and `type: name(arguments)` for calls. */
 export function promptText(messages: readonly BaseMessage[] | undefined): string[] {
   return (messages ?? []).map((message) => {
     const calls = (message as { tool_calls?: { name: string; args: unknown }[] }).tool_calls ?? []
@@ -86,19 +86,19 @@ export function promptText(messages: readonly BaseMessage[] | undefined): string
   })
 }
 
-/** A tool of the client that takes anything. */
+/** A client tool that takes anything. */
 export function clientTool(name: string): ToolInfo {
   return { name, description: `Does ${name}.`, parameters: { type: 'object', properties: {} } }
 }
 
-/** What the run said, all messages in one. */
+/** The text of all messages of a run. */
 export function textIn(events: readonly AgUiEvent[]): string {
   return ofType(events, 'TEXT_MESSAGE_CONTENT')
     .map(({ delta }) => delta)
     .join('')
 }
 
-/** What each message of the run said, by its id. */
+/** The text of each message of a run. */
 export function textsIn(events: readonly AgUiEvent[]): string[] {
   const texts = new Map<string, string>()
   for (const { messageId, delta } of ofType(events, 'TEXT_MESSAGE_CONTENT'))
@@ -106,16 +106,16 @@ export function textsIn(events: readonly AgUiEvent[]): string[] {
   return [...texts.values()]
 }
 
-/** The names of the steps, as they began. */
+/** The names of the steps in order. */
 export function stepsIn(events: readonly AgUiEvent[]): string[] {
   return ofType(events, 'STEP_STARTED').map(({ stepName }) => stepName)
 }
 
-/** The questions that a run ended with. */
+/** The interrupts that a run ended with. */
 export function interruptsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
   const last = events.at(-1)
   const outcome = last?.type === 'RUN_FINISHED' ? last.outcome : undefined
-  if (outcome?.type !== 'interrupt') throw new Error(`Nothing was asked: ${JSON.stringify(last)}`)
+  if (outcome?.type !== 'interrupt') throw new Error(`The run was not interrupted: ${JSON.stringify(last)}`)
   return outcome.interrupts
 }
 

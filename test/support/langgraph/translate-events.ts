@@ -20,7 +20,7 @@ export interface Translated {
   readonly messages: readonly Record<string, unknown>[]
   readonly state: unknown
   readonly usage: readonly TokenUsage[]
-  /** What was reported: by the translator, and by the run stream. */
+  /** Problems reported by the translator and by the run stream. */
   readonly problems: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export interface TranslateOptions extends Partial<GraphTranslatorOptions> {
   readonly end?: RunEnd
 }
 
-/** A run that is translated event by event, brought onto the wire as a server would, and linted. */
+/** Translates a run event by event, through a run stream as in a server, and lints it. */
 export function startTranslation(options: TranslateOptions = {}) {
   const usage: TokenUsage[] = []
   const problems: string[] = []
@@ -97,7 +97,7 @@ export function translateEvents(events: readonly GraphEvent[], options: Translat
 
 type Fields<T extends GraphEvent['type']> = Partial<Omit<Extract<GraphEvent, { type: T }>, 'type'>>
 
-/** A model begins. */
+/** The start of a model call. */
 export function modelStart(runId = 'm', fields: Fields<'model-start'> = {}): GraphEvent {
   return {
     type: 'model-start',
@@ -110,7 +110,7 @@ export function modelStart(runId = 'm', fields: Fields<'model-start'> = {}): Gra
   }
 }
 
-/** What a chunk of LangChain is made of. */
+/** The fields of a LangChain chunk. */
 export interface ChunkFields {
   readonly content: string | readonly Readonly<Record<string, unknown>>[]
   readonly id?: string
@@ -120,12 +120,12 @@ export interface ChunkFields {
   readonly usage_metadata?: UsageMetadata
 }
 
-/** A piece of its answer. */
+/** A chunk of a model's message. */
 export function modelChunk(fields: string | ChunkFields, runId = 'm'): GraphEvent {
   return { type: 'model-chunk', runId, message: new AIMessageChunk(fields as never) }
 }
 
-/** It ends, with the sum of the pieces that are given. */
+/** The end of a model call, with the sum of the chunks. */
 export function modelEnd(pieces: readonly GraphEvent[], runId = 'm'): GraphEvent {
   const chunks = pieces.flatMap((event) =>
     event.type === 'model-chunk' && event.runId === runId ? [event.message] : [],
@@ -134,13 +134,13 @@ export function modelEnd(pieces: readonly GraphEvent[], runId = 'm'): GraphEvent
   return { type: 'model-end', runId, message: rest.reduce((sum, next) => sum?.concat(next), first) }
 }
 
-/** A whole run of a model, from its pieces. */
+/** A whole model call, from its chunks. */
 export function modelRun(pieces: readonly (string | ChunkFields)[], runId = 'm'): GraphEvent[] {
   const events = pieces.map((fields) => modelChunk(fields, runId))
   return [modelStart(runId), ...events, modelEnd(events, runId)]
 }
 
-/** Pieces of a tool call. */
+/** A chunk of a tool call. */
 export function callChunk(fields: {
   readonly id?: string
   readonly name?: string
