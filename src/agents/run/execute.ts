@@ -89,7 +89,7 @@ type Write = (event: AgentEvent) => Promise<void> | undefined
 function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const { agent, options, signal, stream, output } = run
   const write: Write = (event) => {
-    if (isStateChange(event)) writeStateChange(run, event)
+    if (event.type === 'STATE_SNAPSHOT' && isStateChange(event)) writeStateChange(run, event)
     else stream.write(event)
     return output.backPressure
   }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentEvent } from '../../protocol/index.js'
 import { isStateChange, SharedState } from './shared-state.js'
 
 describe('a shared state', () => {
@@ -34,7 +33,7 @@ describe('a shared state', () => {
   test('marks its events, and copies of them, as changes of its own', () => {
     const event = new SharedState({}).set({ a: 1 })
     expect(isStateChange(event)).toBe(true)
-    expect(isStateChange({ ...event, subagentRunId: 's1' } as AgentEvent)).toBe(true)
+    expect(isStateChange({ ...event, subagentRunId: 's1' })).toBe(true)
     expect(isStateChange({ type: 'STATE_SNAPSHOT', snapshot: {} })).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 import { assertJson } from '../../core/json.js'
-import type { AgentEvent, EventOf } from '../../protocol/index.js'
+import type { EventOf } from '../../protocol/index.js'
 
 // Marks the events of `set` with the state they stand for. A copy of the event keeps the mark, one with another state does not.
 const changedState = Symbol('state-change')
@@ -23,7 +23,7 @@ export class SharedState {
    * Replaces the state, by value or by a function of the current one. Throws ENCODING_ERROR, with the path, for a value
    * that is not JSON. The event says that there is a change; the difference is computed when it is written.
    */
-  set(next: unknown): AgentEvent {
+  set(next: unknown): EventOf<'STATE_SNAPSHOT'> {
     const value: unknown =
       typeof next === 'function' ? (next as (current: unknown) => unknown)(this.current) : next
     assertJson(value, 'state')
@@ -35,8 +35,9 @@ export class SharedState {
   }
 }
 
-export function isStateChange(event: AgentEvent): event is EventOf<'STATE_SNAPSHOT'> {
-  return event.type === 'STATE_SNAPSHOT' && changedState in event && event[changedState] === event.snapshot
+/** Whether a snapshot is the unchanged event of `set`. */
+export function isStateChange(event: EventOf<'STATE_SNAPSHOT'>): boolean {
+  return changedState in event && event[changedState] === event.snapshot
 }
 
 function copyJson(value: unknown): unknown {
