@@ -1,20 +1,29 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
+import type { Tool as ToolInfo } from '@ag-ui/core'
 import {
+  BasePlugin,
   FunctionTool,
   InMemorySessionService,
   LlmAgent,
   LongRunningFunctionTool,
   SequentialAgent,
+  StreamingMode,
   type BaseSessionService,
+  type Event,
+  type LlmAgentConfig,
+  type LlmResponse,
 } from '@google/adk'
-import type { Tool as ToolInfo } from '@ag-ui/core'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callsTool, says, ScriptedLlm, whole, type LlmStep } from '../../test/support/adk/scripted-llm.js'
 import { createClient, idOf, interruptsOf, ofType, resultsIn } from '../../test/support/run-agent.js'
-import type { Agent } from '../agents/index.js'
+import { agentTool, defineAgent, type Agent } from '../agents/index.js'
+import { scriptedModel } from '../models/index.js'
+import { demoLlm } from './demo-llm.js'
 import { fromAdk } from './from-adk.js'
 import type { AdkOptions } from './options.js'
+
+/* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
 
 const weather = new FunctionTool({
   name: 'get_weather',
@@ -279,5 +288,161 @@ describe('a failure', () => {
     const { agent } = helper([[whole([{ text: 'cut o' }], { errorCode: 'MAX_TOKENS', errorMessage: '' })]])
     const { outcome } = await createClient(agent).say('Hi')
     expect(outcome).toMatchObject({ type: 'completed', text: 'cut o' })
+  })
+})
+
+it('an agent of ADK is a tool of a kit agent, with a conversation of its own for each call', async () => {
+  const llm = new ScriptedLlm([says('Oslo is in ', 'Norway.'), says('Rome is in Italy.')])
+  const sessionService = new InMemorySessionService()
+  const expert = fromAdk(new LlmAgent({ name: 'expert', description: 'Knows places.', model: llm }), {
+    sessionService,
+  })
+  const callExpert = (id: string, request: string) => ({
+    toolCall: { id, name: 'expert', args: { request } },
+  })
+  const model = scriptedModel([
+    [callExpert('c1', 'Where is Oslo?')],
+    [callExpert('c2', 'Where is Rome?')],
+    'Now you know.',
+  ])
+  const client = createClient(defineAgent({ name: 'chat', model, tools: [agentTool(expert)] }))
+  const { events, outcome } = await client.say('Oslo and Rome?')
+  expect(outcome).toMatchObject({ type: 'completed', text: 'Now you know.' })
+  expect(ofType(events, 'SUBAGENT_STARTED').map(({ name }) => name)).toEqual(['expert', 'expert'])
+  expect(ofType(events, 'TOOL_CALL_RESULT').map(({ content }) => content)).toEqual([
+    'Oslo is in Norway.',
+    'Rome is in Italy.',
+  ])
+  expect(llm.calls).toMatchObject([
+    [{ parts: [{ text: 'Where is Oslo?' }] }],
+    [{ parts: [{ text: 'Where is Rome?' }] }],
+  ])
+  const { sessions } = await sessionService.listSessions({ appName: 'expert', userId: 'local' })
+  expect(sessions).toEqual([])
+})
+
+describe('plugins', () => {
+  /** A plugin that listens to what a test gives it. */
+  function plugin(name: string, members: Partial<BasePlugin>): BasePlugin {
+    return Object.assign(new (class extends BasePlugin {})(name), members)
+  }
+
+  function serve(plugins: readonly BasePlugin[]) {
+    const model = new ScriptedLlm([says('one ', 'two')])
+    return createClient(fromAdk(new LlmAgent({ name: 'helper', model }), { plugins }))
+  }
+
+  describe('plugins of the team', () => {
+    it('hear of every event and every piece of an answer', async () => {
+      const heard: Event[] = []
+      const pieces: LlmResponse[] = []
+      const onEvents = plugin('events', {
+        onEventCallback: ({ event }) => (heard.push(event), Promise.resolve(undefined)),
+      })
+      const onModel = plugin('model', {
+        afterModelCallback: ({ llmResponse }) => (pieces.push(llmResponse), Promise.resolve(undefined)),
+      })
+      await serve([onEvents, onModel]).say('Hi')
+      expect(heard).toHaveLength(3)
+      expect(pieces).toHaveLength(3)
+    })
+
+    it('may change what they hear of', async () => {
+      const changing = plugin('changing', {
+        afterModelCallback: ({ llmResponse }) =>
+          Promise.resolve(llmResponse.partial ? undefined : whole([{ text: 'one two three' }])),
+      })
+      const { outcome } = await serve([changing]).say('Hi')
+      expect(outcome).toMatchObject({ type: 'completed', text: 'one two three' })
+    })
+
+    it.each(['onEventCallback', 'afterModelCallback'] as const)(
+      'are named when %s fails',
+      async (callback) => {
+        const failing = plugin('the-bad-one', { [callback]: () => Promise.reject(new Error('kaput')) })
+        const { outcome } = await serve([failing]).say('Hi')
+        expect(outcome.type).toBe('failed')
+        expect(inspect(outcome)).toContain('the-bad-one')
+      },
+    )
+
+    it('must have names of their own', async () => {
+      expect(() => serve([plugin('same', {}), plugin('same', {})])).toThrow("Two plugins are named 'same'")
+      const { outcome } = await serve([plugin('millrace', {})]).say('Hi')
+      expect(outcome.type).toBe('failed')
+    })
+  })
+})
+
+describe('the demo model', () => {
+  const parameters = z.object({ city: z.string(), days: z.number().int().optional() })
+  const weather = new FunctionTool({
+    name: 'get_weather',
+    description: 'Tells the weather in a city.',
+    parameters,
+    execute: ({ city }) => ({ city, temperature: 7 }),
+  })
+  const failing = new FunctionTool({
+    name: 'send_mail',
+    description: 'Sends a mail.',
+    parameters: z.object({ to: z.string() }),
+    execute: () => Promise.reject(new Error('no route')),
+  })
+
+  function talkTo(config: Partial<LlmAgentConfig> = {}, options: AdkOptions = {}) {
+    const model = demoLlm({ paceMs: 0 })
+    return createClient(fromAdk(new LlmAgent({ name: 'helper', model, ...config }), options))
+  }
+
+  it('streams what it says', async () => {
+    const { events, outcome } = await talkTo().say('Tell me a story.')
+    expect(ofType(events, 'TEXT_MESSAGE_CONTENT').length).toBeGreaterThan(10)
+    expect(outcome).toMatchObject({
+      type: 'completed',
+      text: expect.stringMatching(/^Once a mill/) as string,
+    })
+  })
+
+  it('says it whole when it is not to stream', async () => {
+    const { events } = await talkTo({}, { runConfig: { streamingMode: StreamingMode.NONE } }).say('Hello')
+    expect(ofType(events, 'TEXT_MESSAGE_CONTENT')).toHaveLength(1)
+  })
+
+  it('thinks, calls the tool that fits, and tells its result', async () => {
+    const { events, outcome } = await talkTo({ tools: [weather, failing] }).say('Is it raining in Oslo?')
+    expect(ofType(events, 'REASONING_MESSAGE_CONTENT').length).toBeGreaterThan(1)
+    expect(ofType(events, 'TOOL_CALL_ARGS').map(({ delta }) => delta)).toEqual(['{"city":"Oslo"}'])
+    expect(outcome).toMatchObject({ text: 'Here is what I found: city is Oslo and temperature is 7.' })
+  })
+
+  it('tells of a tool that failed', async () => {
+    const { outcome } = await talkTo({ tools: [failing] }).say('Send a mail to Bob.')
+    expect(outcome).toMatchObject({ text: expect.stringContaining('no route') as string })
+  })
+
+  it('knows whose question came last', async () => {
+    const client = talkTo({ tools: [weather] })
+    await client.say('Is it raining in Oslo?')
+    const { outcome } = await client.say('And what is the weather in Bergen?')
+    expect(outcome).toMatchObject({ text: 'Here is what I found: city is Bergen and temperature is 7.' })
+  })
+
+  it('tells what a person agreed to', async () => {
+    const book = new FunctionTool({
+      name: 'book_table',
+      description: 'Books a table.',
+      parameters: z.object({ people: z.number().int() }),
+      requireConfirmation: true,
+      execute: ({ people }) => `A table for ${people} is booked.`,
+    })
+    const client = talkTo({ tools: [book] })
+    const asked = await client.say('Book a table for 2.')
+    const { outcome } = await client.answer({ [idOf(asked)]: { confirmed: true } })
+    expect(outcome).toMatchObject({ text: 'Here is what I found: A table for 2 is booked.' })
+  })
+
+  it('fills in a schema', async () => {
+    const { outcome } = await talkTo({ outputSchema: parameters }).say('Tell me about Rome')
+    expect(outcome).toMatchObject({ type: 'completed', result: { city: 'Rome' } })
   })
 })

@@ -15,7 +15,7 @@ import { FunctionTool, InMemorySessionService, LlmAgent, LongRunningFunctionTool
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
-import { asked, callId, callsIn, clientTool, historyOf, questionsIn, serveAdk, stateOf, textIn } from '../support/adk/serve-adk.js'
+import { asked, callId, callsIn, clientTool, historyOf, interruptsIn, serveAdk, stateOf, textIn } from '../support/adk/serve-adk.js'
 import { callsTool, partial, partialThought, says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
 import { deferred, ofType } from '../support/run-agent.js'
 import { linesOf, serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
@@ -170,10 +170,10 @@ it('#1051/#1515 a message on another server: an open question is not wiped', asy
   const { llm, talk, elsewhere } = await trap([callsTool({ name: 'remove' }), says('Gone.')], {
     tools: [remove],
   })
-  const [question] = questionsIn(await talk.say('Remove it'))
+  const [question] = interruptsIn(await talk.say('Remove it'))
   const other = await elsewhere()
   const body = inputOf({ messages: [...talk.client.messages, user('u2', 'Hello?')] })
-  expect(questionsIn((await other.stream('/run', { body })).events)).toMatchObject([{ id: question?.id }])
+  expect(interruptsIn((await other.stream('/run', { body })).events)).toMatchObject([{ id: question?.id }])
   const resume = [{ interruptId: question?.id ?? '', status: 'resolved', payload: { confirmed: true } }]
   const { events } = await other.stream('/run', { body: { ...body, runId: 'run-2', resume } })
   expect([textIn(events), llm.calls.length]).toEqual(['Gone.', 2])

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { assertJson } from '../../core/json.js'
 import { toResponsePart } from './answers.js'
 import { unwrapAnswer, wrapAnswer } from './request-calls.js'
-import { toInterrupts, type AdkInterrupt } from './to-interrupts.js'
+import { toAdkInterrupts, type AdkInterrupt } from './to-interrupts.js'
 
 function asking(name: string, args: Record<string, unknown>, id = 'q1'): Event {
   const functionCall = { id, name, args }
@@ -18,9 +18,9 @@ function asking(name: string, args: Record<string, unknown>, id = 'q1'): Event {
 
 function asked(event: Event, runId = 'r1') {
   const requests = getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: 'sub-1' }))
-  const [question] = toInterrupts(requests, runId)
-  if (!question) throw new Error('Nothing was asked.')
-  return question
+  const [found] = toAdkInterrupts(requests, runId)
+  if (!found) throw new Error('There is no interrupt.')
+  return found
 }
 
 const pay = {
@@ -30,8 +30,8 @@ const pay = {
 
 describe('a confirmation', () => {
   it('is about the call that the client has seen', () => {
-    const question = asked(asking('adk_request_confirmation', pay))
-    expect(question).toEqual({
+    const found = asked(asking('adk_request_confirmation', pay))
+    expect(found).toEqual({
       interrupt: {
         id: expect.stringMatching(/^int-[0-9a-f]{16}$/) as string,
         subagentRunId: 'sub-1',
@@ -50,7 +50,7 @@ describe('a confirmation', () => {
       functionCallName: 'adk_request_confirmation',
       author: 'clerk',
     })
-    expect(InterruptSchema.safeParse(question.interrupt).success).toBe(true)
+    expect(InterruptSchema.safeParse(found.interrupt).success).toBe(true)
   })
 
   it('asks in words for people where ADK speaks to programmers', () => {
@@ -73,9 +73,9 @@ describe('a confirmation', () => {
       ...pay,
       toolConfirmation: { hint: '', confirmed: false, payload: circle },
     })
-    const question = asked(event)
-    assertJson(question, 'question')
-    expect(question.interrupt.metadata).not.toHaveProperty('payload')
+    const found = asked(event)
+    assertJson(found, 'interrupt')
+    expect(found.interrupt.metadata).not.toHaveProperty('payload')
   })
 })
 
@@ -232,7 +232,7 @@ function snake(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [names(key), snake(member)]))
 }
 
-function question(
+function interruptOf(
   kind: AdkInterrupt['kind'],
   interrupt: Partial<AdkInterrupt['interrupt']> = {},
 ): AdkInterrupt {
@@ -262,7 +262,7 @@ describe('the answer to a confirmation', () => {
     [cancelled, { confirmed: false }],
   ])('%j is %j for ADK', (answer, response) => {
     const functionResponse = { id: 'q1', name: 'adk_request_confirmation', response }
-    expect(toResponsePart(question('confirmation'), answer, [])).toEqual({ functionResponse })
+    expect(toResponsePart(interruptOf('confirmation'), answer, [])).toEqual({ functionResponse })
   })
 })
 
@@ -276,11 +276,11 @@ describe('the answer to an input', () => {
     [resolved(false), { result: false }],
     [cancelled, { result: null }],
   ])('%j is %j for ADK', (answer, response) => {
-    expect(toResponsePart(question('input'), answer, [])).toMatchObject({ functionResponse: { response } })
+    expect(toResponsePart(interruptOf('input'), answer, [])).toMatchObject({ functionResponse: { response } })
   })
 
   it('that is a text is left to ADK where a schema says what it should be', () => {
-    const asked = question('input', { responseSchema: { type: 'number' } })
+    const asked = interruptOf('input', { responseSchema: { type: 'number' } })
     expect(toResponsePart(asked, resolved('42'), [])).toMatchObject({
       functionResponse: { response: { result: '42' } },
     })
@@ -322,7 +322,7 @@ describe('the answer to a request for credentials', () => {
       exchangedAuthCredential: { authType: 'oauth2', oauth2: { authCode: 'code' } },
     }
     const functionResponse = { id: 'q1', name: 'adk_request_credential', response }
-    expect(toResponsePart(question('credential'), resolved(payload), events)).toEqual({ functionResponse })
+    expect(toResponsePart(interruptOf('credential'), resolved(payload), events)).toEqual({ functionResponse })
   })
 
   it.each([
@@ -336,12 +336,12 @@ describe('the answer to a request for credentials', () => {
     [{ type: 'http', scheme: 'bearer' }, 'token', { http: { credentials: { token: 'token' } } }],
   ])('for %j takes %j', (scheme, payload, exchangedAuthCredential) => {
     const from = session({ auth_scheme: scheme, credential_key: 'k' })
-    const part = toResponsePart(question('credential'), resolved(payload), from)
+    const part = toResponsePart(interruptOf('credential'), resolved(payload), from)
     expect(part).toMatchObject({ functionResponse: { response: { exchangedAuthCredential } } })
   })
 
   it('is refused when nothing of use is in it, or when the request is lost', () => {
-    const asked = question('credential')
+    const asked = interruptOf('credential')
     expect(() => toResponsePart(asked, resolved({ accessToken: 'x' }), events)).toThrow(
       /none of the credentials/,
     )
@@ -349,7 +349,7 @@ describe('the answer to a request for credentials', () => {
   })
 
   it('that is cancelled is an error of the tool that asked', () => {
-    const part = toResponsePart(question('credential', { toolCallId: 't1' }), cancelled, events)
+    const part = toResponsePart(interruptOf('credential', { toolCallId: 't1' }), cancelled, events)
     expect(part).toMatchObject({
       functionResponse: { id: 't1', name: 'mail', response: { error: expect.any(String) as string } },
     })

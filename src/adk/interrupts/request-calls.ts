@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/is-record.js'
+import { parseJson } from '../../core/json.js'
 
 /** ADK's requests to a person are function calls with these names. Spelled out here so that pure code needs no ADK. */
 export const requestNames = {
@@ -23,27 +24,19 @@ export function adkField(value: unknown, name: string): unknown {
  * parses a text as JSON; a text that is JSON is quoted, so that it stays a text.
  */
 export function wrapAnswer(value: unknown, schema?: unknown): Record<string, unknown> {
-  if (isRecord(value) && !isWrapped(value)) return value
+  if (isRecord(value) && !isResultWrapper(value)) return value
   if (typeof value !== 'string' || schema !== undefined) return { result: value }
-  return { result: isJsonText(value) ? JSON.stringify(value) : value }
+  return { result: parseJson(value) === undefined ? value : JSON.stringify(value) }
 }
 
 /** Undoes `wrapAnswer`. */
 export function unwrapAnswer(response: unknown): unknown {
-  if (!isWrapped(response)) return response
+  if (!isResultWrapper(response)) return response
   const { result } = response
-  return typeof result === 'string' && isJsonText(result) ? (JSON.parse(result) as unknown) : result
+  const value = typeof result === 'string' ? parseJson(result) : undefined
+  return value === undefined ? result : value
 }
 
-function isWrapped(value: unknown): value is { readonly result: unknown } {
+function isResultWrapper(value: unknown): value is { readonly result: unknown } {
   return isRecord(value) && 'result' in value && Object.keys(value).length === 1
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

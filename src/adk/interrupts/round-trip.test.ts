@@ -25,7 +25,7 @@ import { callsTool, says } from '../../../test/support/adk/scripted-llm.js'
 import type { Answer } from '../../agents/index.js'
 import type { Part } from '../adk-types.js'
 import { toResponsePart } from './answers.js'
-import { toInterrupts } from './to-interrupts.js'
+import { toAdkInterrupts } from './to-interrupts.js'
 
 const resolved = (payload: unknown): Answer => ({ status: 'resolved', payload })
 const cancelled: Answer = { status: 'cancelled' }
@@ -33,28 +33,28 @@ const cancelled: Answer = { status: 'cancelled' }
 /** A run that asks, and the run with the answers. */
 function interview(root: BaseAgent | Workflow) {
   const talk = converse(root)
-  const questionsIn = ({ events }: Turn) => {
+  const interruptsIn = ({ events }: Turn) => {
     const requests = events.flatMap((event) =>
       getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: undefined })),
     )
-    return toInterrupts(requests, 'r1')
+    return toAdkInterrupts(requests, 'r1')
   }
-  let questions: ReturnType<typeof questionsIn> = []
+  let interrupts: ReturnType<typeof interruptsIn> = []
   const noted = (turn: Turn) => {
-    questions = questionsIn(turn)
+    interrupts = interruptsIn(turn)
     return turn
   }
   return {
     ask: async (message = 'go') => noted(await talk.turn(message)),
-    questions: () => questions,
+    interrupts: () => interrupts,
     async answer(answers: readonly Answer[], others: readonly Part[] = []) {
       const history = await talk.history()
       const parts = answers.flatMap((answer, index) => {
-        const question = questions[index]
+        const question = interrupts[index]
         return question ? [toResponsePart(question, answer, history)] : []
       })
       return noted(
-        await talk.turn([...others, ...parts], { resumeAt: questions.map(({ author }) => author) }),
+        await talk.turn([...others, ...parts], { resumeAt: interrupts.map(({ author }) => author) }),
       )
     },
   }
@@ -88,7 +88,7 @@ describe('a tool that has to be confirmed', () => {
     const a = scripted('a', [callsTool(call), says('done')], { tools: [pay] })
     const talk = interview(a.agent)
     await talk.ask()
-    expect(talk.questions().map(({ interrupt }) => interrupt.toolCallId)).toEqual(['p1'])
+    expect(talk.interrupts().map(({ interrupt }) => interrupt.toolCallId)).toEqual(['p1'])
     expect(said(await talk.answer([answer]))).toEqual(['a: done'])
     expect([resultsIn(a.llm.calls[1]), paid]).toEqual([[result], expected])
   })
@@ -127,7 +127,7 @@ describe('a tool that asks for confirmation by itself', () => {
     const a = setup()
     const talk = interview(a.agent)
     await talk.ask()
-    expect(talk.questions()[0]?.interrupt).toMatchObject({
+    expect(talk.interrupts()[0]?.interrupt).toMatchObject({
       message: 'Delete all?',
       metadata: { payload: { how: 'soft' } },
     })
@@ -147,7 +147,7 @@ describe('a question of a model', () => {
     const a = scripted('a', [asks, says('hello'), says('again')], { tools: [requestInputTool] })
     const talk = interview(a.agent)
     await talk.ask()
-    expect(talk.questions()[0]?.interrupt.message).toBe('Who?')
+    expect(talk.interrupts()[0]?.interrupt.message).toBe('Who?')
     expect(said(await talk.answer([answer]))).toEqual(['a: hello'])
     await talk.ask('more')
     for (const contents of a.llm.calls.slice(1)) {
@@ -207,7 +207,7 @@ describe('a question of a workflow', () => {
     const { answers, workflow } = setup(z.object({ n: z.number() }))
     const talk = interview(workflow)
     await talk.ask()
-    expect(talk.questions()[0]?.interrupt.responseSchema).toMatchObject({ type: 'object', required: ['n'] })
+    expect(talk.interrupts()[0]?.interrupt.responseSchema).toMatchObject({ type: 'object', required: ['n'] })
     await talk.answer([answer])
     expect(answers).toEqual([value])
   })
@@ -258,7 +258,7 @@ describe('credentials', () => {
     const a = mailing(config)
     const talk = interview(a.agent)
     await talk.ask()
-    expect(talk.questions()[0]?.interrupt).toMatchObject({ reason: 'adk:credential', toolCallId: 'm1' })
+    expect(talk.interrupts()[0]?.interrupt).toMatchObject({ reason: 'adk:credential', toolCallId: 'm1' })
     expect(said(await talk.answer([resolved(payload)]))).toEqual(['a: done'])
     expect(resultsIn(a.llm.calls[1])).toEqual([result])
   })
@@ -287,7 +287,7 @@ describe('credentials', () => {
     })
     const talk = interview(a.agent)
     await talk.ask()
-    const { interrupt } = talk.questions()[0] ?? {}
+    const { interrupt } = talk.interrupts()[0] ?? {}
     expect(JSON.stringify(interrupt)).not.toContain('hush')
     const { authorizationUri } = (interrupt?.metadata?.credential ?? {}) as { authorizationUri: string }
     const state = new URL(authorizationUri).searchParams.get('state') ?? ''
@@ -307,7 +307,7 @@ describe('credentials', () => {
     const talk = interview(new Workflow({ name: 'wf', edges: [[START, node]] }))
     await talk.ask()
     await talk.answer([cancelled])
-    expect([talk.questions().length, seen]).toEqual([1, []])
+    expect([talk.interrupts().length, seen]).toEqual([1, []])
     await talk.answer([resolved({ apiKey: 'k-1' })])
     expect(seen).toEqual([{ authType: 'apiKey', apiKey: 'k-1' }])
   })

@@ -39,7 +39,7 @@ export interface AdkFrame extends InterruptFrame {
 }
 
 /** Turns ADK's requests into interrupts. Their ids belong to this run: an answer to an older one fits none. */
-export function toInterrupts(requests: readonly AdkRequest[], runId: string): readonly AdkInterrupt[] {
+export function toAdkInterrupts(requests: readonly AdkRequest[], runId: string): readonly AdkInterrupt[] {
   return requests.map((found) => {
     const { kind, interruptId, functionCallName, author = '' } = found.request
     const interrupt = {
@@ -93,7 +93,7 @@ function describeInput({
   payload,
   author,
 }: UserInputRequest): Omit<Interrupt, 'id'> {
-  const schema = toJsonSchema(responseSchema)
+  const schema = normaliseSchema(responseSchema)
   return {
     reason: 'input_required',
     ...(message === undefined ? {} : { message }),
@@ -108,12 +108,12 @@ const dataKeywords = new Set(['default', 'const', 'enum', 'example', 'examples']
 const schemaTypes = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
 /** Models and ADK write types in capitals. Unknown types are left out: they allow anything. */
-function toJsonSchema(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toJsonSchema)
+function normaliseSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(normaliseSchema)
   if (!isRecord(value)) return value
   const entries = Object.entries(value).flatMap(([key, member]): [string, unknown][] => {
     if (dataKeywords.has(key)) return [[key, member]]
-    if (key !== 'type' || isRecord(member)) return [[key, toJsonSchema(member)]]
+    if (key !== 'type' || isRecord(member)) return [[key, normaliseSchema(member)]]
     const names = (Array.isArray(member) ? member : [member]).map((name) => String(name).toLowerCase())
     if (!names.every((name) => schemaTypes.has(name))) return []
     return [[key, Array.isArray(member) ? names : names[0]]]

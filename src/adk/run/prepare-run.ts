@@ -31,7 +31,7 @@ export interface AdkRun {
 }
 
 /** Puts a run together: a Runner with a plugin, a session and a tree of its own. */
-export async function prepareRun(
+export async function prepareAdkRun(
   setup: AdkSetup,
   ctx: RunContext,
   frame: AdkFrame | undefined,

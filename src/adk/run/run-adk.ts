@@ -3,14 +3,14 @@ import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext }
 import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js'
 import { isRecord } from '../../core/is-record.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import { toInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
+import { toAdkInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
 import { resolveOption } from '../options.js'
 import { adkError } from '../retry/failures.js'
 import { withCallOrigin } from '../session/call-origin.js'
 import { withEventMark } from '../session/event-mark.js'
 import { eventParts } from '../session/session-events.js'
 import { sharedSessionState, toSessionDelta } from '../session/session-state.js'
-import { changeState, prepareRun, type AdkRun } from './prepare-run.js'
+import { changeState, prepareAdkRun, type AdkRun } from './prepare-run.js'
 import type { AdkSetup } from './setup.js'
 
 /** One run of an ADK agent. */
@@ -18,7 +18,7 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
   const saved = ctx.resume.takeFrame() as AdkFrame | undefined
   const frame = saved && withAnswers(saved, ctx.resume.answers)
   if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
-  const run = await prepareRun(setup, ctx, frame)
+  const run = await prepareAdkRun(setup, ctx, frame)
   const { translator, tree } = run
   const { native } = ctx.services
   try {
@@ -100,7 +100,7 @@ async function* finish(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
   const { ctx, frame, session, tree, translator } = run
   yield* await restoreDroppedResults(run)
   yield* translator.finish()
-  const interrupts = toInterrupts(translator.requests, ctx.runId)
+  const interrupts = toAdkInterrupts(translator.requests, ctx.runId)
   // With the events before an earlier interrupt: a workflow knows by them which of its nodes are done.
   const createFrame = (): AdkFrame => ({
     interrupts,

@@ -2,7 +2,7 @@ import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } fr
 import { isRejected } from '../../protocol/index.js'
 import { eventMark } from './event-mark.js'
 import { hasUserContent } from './import-messages.js'
-import { eventFacts, eventParts, type Exchange } from './session-events.js'
+import { eventFacts, eventParts, type SessionExchange } from './session-events.js'
 
 /** A message of the thread with its index. */
 export interface IndexedMessage<T extends Message = Message> {
@@ -98,7 +98,7 @@ export interface SessionIndex {
   readonly isAnswered: (callId: string) => boolean
 }
 
-export function indexSession(exchanges: readonly Exchange[]): SessionIndex {
+export function indexSession(exchanges: readonly SessionExchange[]): SessionIndex {
   const messages = new Set<string>()
   const calls = new Map<string, StoredCall>()
   const answered = new Set<string>()

@@ -64,10 +64,10 @@ function userMessages(event: Event): UserMessage[] {
 
 function toUserContent(parts: readonly Part[]): UserMessage['content'] {
   const [first] = parts
-  return parts.length === 1 && first && isVisibleText(first) ? first.text : parts.map(toContentPart)
+  return parts.length === 1 && first && isVisibleText(first) ? first.text : parts.map(toUserContentPart)
 }
 
-function toContentPart({ text = '', inlineData, fileData }: Part): ContentPart {
+function toUserContentPart({ text = '', inlineData, fileData }: Part): ContentPart {
   const blob = inlineData ?? fileData
   if (!blob) return { type: 'text', text }
   const { mimeType, displayName } = blob
@@ -148,11 +148,11 @@ function resultMessages(event: Event): Message[] {
     const isStreamed = isMarked(event) && event.author !== 'user'
     const ownId = isStreamed ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
     const id = eventMark(event).resultIds?.[toolCallId] ?? ownId
-    return [{ id, role: 'tool', toolCallId, ...toResultContent(response) }]
+    return [{ id, role: 'tool', toolCallId, ...resultFields(response) }]
   })
 }
 
-function toResultContent(response: NonNullable<FunctionResponse['response']>): {
+function resultFields(response: NonNullable<FunctionResponse['response']>): {
   content: string
   error?: string
 } {

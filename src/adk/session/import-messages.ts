@@ -58,12 +58,12 @@ export function importMessages(imports: readonly Import[], options: ImportOption
       const user = toUserParts(item.message)
       problems.push(...user.problems)
       const mark = { imported: true, messageIds: [item.message.id], partCounts: [user.parts.length] }
-      return newEvent(options, { invocationId, author: 'user', content: userContent(user.parts), mark })
+      return newEvent(options, { invocationId, author: 'user', content: asUserContent(user.parts), mark })
     }
     if (item.role === 'results') {
       const parts = item.results.map(toResultPart)
       const mark = { imported: true, resultIds: resultMessageIds(item.results) }
-      return newEvent(options, { invocationId, author: item.author, content: userContent(parts), mark })
+      return newEvent(options, { invocationId, author: item.author, content: asUserContent(parts), mark })
     }
     return modelEvent(item, invocationId, options)
   })
@@ -135,7 +135,7 @@ export function toResultPart({ name, message }: NamedResult): Part {
 }
 
 function toResponse(message: ToolMessage): Record<string, unknown> {
-  const text = resultText(message)
+  const text = describeResult(message)
   const { error } = message
   if (error !== undefined) return { error, ...(text === '' || text === error ? {} : { result: text }) }
   if (isToolError(message)) return { error: text }
@@ -143,7 +143,7 @@ function toResponse(message: ToolMessage): Record<string, unknown> {
 }
 
 /** A result as text, with a placeholder for media. */
-export function resultText({ content }: ToolMessage): string {
+export function describeResult({ content }: ToolMessage): string {
   return describeContent(content, '\n')
 }
 
@@ -152,7 +152,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   return isRecord(value) ? value : undefined
 }
 
-export function userContent(parts: readonly Part[]): Content {
+export function asUserContent(parts: readonly Part[]): Content {
   return { role: 'user', parts: [...parts] }
 }
 

@@ -6,14 +6,14 @@ import { sequentialIds } from '../../core/ids.js'
 import type { Part } from '../adk-types.js'
 import { eventMark, type EventMark } from './event-mark.js'
 import { sessionMessages } from './history.js'
-import { newEvent, userContent } from './import-messages.js'
+import { newEvent, asUserContent } from './import-messages.js'
 import { planSession, type SessionPlan } from './plan-session.js'
 
 /** What an agent does in a turn: it speaks, calls tools, fails, is stopped while it speaks, or waits for the client. */
 type Deed = 'text' | 'tool' | 'both' | 'fail' | 'stopped' | 'client' | 'clients'
 
 type Step =
-  | { readonly type: 'say'; readonly messages: number; readonly deeds: readonly Deed[] }
+  | { readonly type: 'send'; readonly messages: number; readonly deeds: readonly Deed[] }
   | {
       readonly type: 'answer'
       readonly all: boolean
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      type: fc.constant('say' as const),
+      type: fc.constant('send' as const),
       messages: fc.integer({ min: 1, max: 2 }),
       deeds,
     }),
@@ -78,7 +78,7 @@ function createWorld() {
     })
 
   function store(author: string, parts: readonly Part[], mark: EventMark, fields: Partial<Event> = {}): void {
-    const content = author === 'user' ? userContent(parts) : { role: 'model', parts: [...parts] }
+    const content = author === 'user' ? asUserContent(parts) : { role: 'model', parts: [...parts] }
     const invocationId = `run-${newId('count')}`
     stored.push({
       ...newEvent({ newId }, { invocationId, author, content, mark: { runId: 'r', ...mark } }),
@@ -137,7 +137,7 @@ function createWorld() {
     return false
   }
 
-  function say(): void {
+  function addUserMessage(): void {
     const id = newId('user')
     thread.push({ id, role: 'user', content: `asks ${id}` })
   }
@@ -169,7 +169,7 @@ function createWorld() {
     const position = users[Math.floor(at * users.length)] ?? users.at(-1)
     if (position === undefined) return
     thread = thread.slice(0, position + (isEdit ? 0 : 1))
-    if (isEdit) say()
+    if (isEdit) addUserMessage()
   }
 
   function lose(from: 'start' | 'end' | 'all', of: number): void {
@@ -179,12 +179,12 @@ function createWorld() {
 
   function change(next: Step): void {
     switch (next.type) {
-      case 'say':
-        for (let n = 0; n < next.messages; n++) say()
+      case 'send':
+        for (let n = 0; n < next.messages; n++) addUserMessage()
         break
       case 'answer':
         answer(next.all)
-        if (next.says) say()
+        if (next.says) addUserMessage()
         break
       case 'retry':
         break

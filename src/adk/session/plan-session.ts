@@ -10,10 +10,10 @@ import {
   importMessages,
   newEvent,
   resultMessageIds,
-  resultText,
+  describeResult,
   toResultPart,
   toUserParts,
-  userContent,
+  asUserContent,
   type ImportOptions,
 } from './import-messages.js'
 import {
@@ -27,7 +27,7 @@ import {
   nodeInputs,
   splitExchanges,
   type EventFacts,
-  type Exchange,
+  type SessionExchange,
 } from './session-events.js'
 
 export interface PlanInput {
@@ -118,7 +118,10 @@ interface KeepOptions {
  * The exchanges that stay in the conversation: all before the first one with a message that the thread does not have, or
  * after a user message that the session does not have.
  */
-function keepExchanges(exchanges: readonly Exchange[], options: KeepOptions): readonly Exchange[] {
+function keepExchanges(
+  exchanges: readonly SessionExchange[],
+  options: KeepOptions,
+): readonly SessionExchange[] {
   const { thread } = options
   const inputs = nodeInputs(exchanges.flat())
   const facts = exchanges.map((exchange) => exchange.filter((event) => !inputs.has(event)).map(eventFacts))
@@ -149,7 +152,7 @@ function firstUnknownUser(facts: readonly EventFacts[], { thread, saved }: KeepO
 }
 
 /** Whether the last exchange is a failed attempt at the end of the thread. Its work is not done again. */
-function isFailedAttempt(exchange: Exchange, options: KeepOptions): boolean {
+function isFailedAttempt(exchange: SessionExchange, options: KeepOptions): boolean {
   const { thread, runId } = options
   if (isOfRun(exchange, runId)) return true
   if (!thread.awaitsAgent || exchangeStatus(exchange) === 'ended') return false
@@ -158,7 +161,7 @@ function isFailedAttempt(exchange: Exchange, options: KeepOptions): boolean {
 }
 
 /** Whether the last exchange is a failed attempt at a message that was edited since under the same id. */
-function isOutdated(exchange: Exchange, { thread, runId }: KeepOptions): boolean {
+function isOutdated(exchange: SessionExchange, { thread, runId }: KeepOptions): boolean {
   const [start] = exchange
   if (!start || isOfRun(exchange, runId) || exchangeStatus(exchange) === 'ended') return false
   const parts = usersOf(exchange, thread).flatMap((message) => toUserParts(message).parts)
@@ -166,12 +169,12 @@ function isOutdated(exchange: Exchange, { thread, runId }: KeepOptions): boolean
 }
 
 /** The user messages that an exchange begins with. */
-function usersOf([start]: Exchange, { users }: ThreadIndex): UserMessage[] {
+function usersOf([start]: SessionExchange, { users }: ThreadIndex): UserMessage[] {
   const ids = new Set(start ? eventFacts(start).userIds : [])
   return ids.size === 0 ? [] : users.flatMap(({ message }) => (ids.has(message.id) ? [message] : []))
 }
 
-function isOfRun(exchange: Exchange, runId: string | undefined): boolean {
+function isOfRun(exchange: SessionExchange, runId: string | undefined): boolean {
   return runId !== undefined && exchange.some((event) => eventMark(event).runId === runId)
 }
 
@@ -218,7 +221,7 @@ interface Unseen {
 function toUnseen({ users, results, late }: Missing): Unseen & { readonly problems: readonly string[] } {
   const read = users.map(toUserParts)
   const lateParts = late.map(({ name, message }) => ({
-    text: `[The result of an earlier call of ${name} has come in late: ${resultText(message)}]`,
+    text: `[The result of an earlier call of ${name} has come in late: ${describeResult(message)}]`,
   }))
   return {
     parts: [...results.map(toResultPart), ...read.flatMap(({ parts }) => parts), ...lateParts],
@@ -235,18 +238,18 @@ function toUnseen({ users, results, late }: Missing): Unseen & { readonly proble
 // ADK hides an event with an answer to a request from models, with all its other parts.
 function besideEvent({ parts, mark }: Unseen, options: Pick<ImportOptions, 'newId'>): Event {
   const invocationId = options.newId('import')
-  const content = userContent(parts)
+  const content = asUserContent(parts)
   return newEvent(options, { invocationId, author: 'user', content, mark: { imported: true, ...mark } })
 }
 
 function toNews({ parts, mark }: Unseen): News | undefined {
   if (parts.length === 0) return undefined
-  return { content: userContent(parts), messageIds: mark.messageIds ?? [], isDelivered: false, mark }
+  return { content: asUserContent(parts), messageIds: mark.messageIds ?? [], isDelivered: false, mark }
 }
 
 /** News that an attempt has stored and not brought to an end. */
 function deliveredNews(
-  exchange: Exchange | undefined,
+  exchange: SessionExchange | undefined,
   { thread, runId }: { readonly thread: ThreadIndex; readonly runId: string | undefined },
 ): News | undefined {
   const [start] = exchange ?? []

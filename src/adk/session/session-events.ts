@@ -91,9 +91,9 @@ export function nodeInputs(events: readonly Event[]): ReadonlySet<Event> {
 }
 
 /** A user's message and all events up to the next one. The first exchange of a session may begin without a user. */
-export type Exchange = readonly Event[]
+export type SessionExchange = readonly Event[]
 
-export function splitExchanges(events: readonly Event[]): readonly Exchange[] {
+export function splitExchanges(events: readonly Event[]): readonly SessionExchange[] {
   const exchanges: Event[][] = []
   let last: Event | undefined
   for (const event of events) {
@@ -117,7 +117,7 @@ function beginsExchange(event: Event, before: Event | undefined): boolean {
  */
 export type ExchangeStatus = 'ended' | 'calling' | 'open'
 
-export function exchangeStatus(exchange: Exchange): ExchangeStatus {
+export function exchangeStatus(exchange: SessionExchange): ExchangeStatus {
   const [start] = exchange
   if (start?.author !== 'user') return 'ended'
   const last = exchange.findLast(

@@ -1,7 +1,7 @@
 import { createEvent, getUserInputRequests, type Event, type Session } from '@google/adk'
 import { interruptedBy, rootAddress, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
-import { toInterrupts, type AdkFrame, type AdkInterrupt } from '../interrupts/to-interrupts.js'
+import { toAdkInterrupts, type AdkFrame, type AdkInterrupt } from '../interrupts/to-interrupts.js'
 import type { AdkSetup } from '../run/setup.js'
 import { eventMark } from './event-mark.js'
 import { sessionMessages } from './history.js'
@@ -71,15 +71,15 @@ export function findUnanswered(events: readonly Event[]): Unanswered {
     latest.flatMap(eventParts).flatMap(({ functionResponse }) => functionResponse?.id ?? []),
   )
   return {
-    interrupts: latest.flatMap((event) => openInterrupts(event, answered)),
+    interrupts: latest.flatMap((event) => unansweredInterrupts(event, answered)),
     callIds: latest.flatMap(clientCallIds).filter((id) => !answered.has(id)),
   }
 }
 
-function openInterrupts(event: Event, answered: ReadonlySet<string>): readonly AdkInterrupt[] {
+function unansweredInterrupts(event: Event, answered: ReadonlySet<string>): readonly AdkInterrupt[] {
   const requests = getUserInputRequests(event).filter(({ interruptId }) => !answered.has(interruptId))
   const runId = eventMark(event).runId ?? event.invocationId
-  return toInterrupts(
+  return toAdkInterrupts(
     requests.map((request) => ({ request, event, subagentRunId: undefined })),
     runId,
   )

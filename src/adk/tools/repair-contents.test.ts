@@ -108,7 +108,7 @@ describe('a conversation that begins with the model', () => {
     role: 'model',
     parts: [{ functionCall: { id, name: 'pick', args: {} } }],
   })
-  const says = (text: string, fields: Partial<Event> = {}): Event =>
+  const textEvent = (text: string, fields: Partial<Event> = {}): Event =>
     createEvent({ author: 'user', content: { role: 'user', parts: [{ text }] }, ...fields })
 
   function context(events: Event[], fields: { branch?: string; isolationScope?: string } = {}) {
@@ -141,17 +141,17 @@ describe('a conversation that begins with the model', () => {
   })
 
   it('puts the newest text of the user before the call in front', () => {
-    expect(front([says('first'), called('c1'), says('second'), called('c2'), says('later')])).toEqual([
+    expect(front([textEvent('first'), called('c1'), textEvent('second'), called('c2'), textEvent('later')])).toEqual([
       { text: 'second' },
     ])
   })
 
   it('takes a text that the branch of the agent has heard', () => {
     const events = [
-      says('all'),
-      says('mine', { branch: 'flow.a' }),
-      says('other', { branch: 'flow.b' }),
-      says('hidden', { isolationScope: 'x' }),
+      textEvent('all'),
+      textEvent('mine', { branch: 'flow.a' }),
+      textEvent('other', { branch: 'flow.b' }),
+      textEvent('hidden', { isolationScope: 'x' }),
       createEvent({ author: 'painter', content: { role: 'user', parts: [{ text: 'no user' }] } }),
       called('c2'),
     ]

@@ -32,7 +32,7 @@ import type { Content, FunctionCall, Part } from '../adk-types.js'
 import { clientTools } from './client-tools.js'
 import { createToolNames } from './offer-client-tools.js'
 import { noResult } from './repair-contents.js'
-import { addInstructions, RunPlugin, type RunPluginOptions } from './run-plugin.js'
+import { addClientInstructions, RunPlugin, type RunPluginOptions } from './run-plugin.js'
 
 beforeAll(() => setLogger(null))
 
@@ -531,7 +531,7 @@ it('instructions follow those of the agent in every request, whatever form they 
   expect(
     forms.map((systemInstruction) => {
       const request = { contents: [], toolsDict: {}, liveConnectConfig: {}, config: { systemInstruction } }
-      addInstructions(request, ['x'])
+      addClientInstructions(request, ['x'])
       return request.config.systemInstruction
     }),
   ).toEqual([
@@ -655,7 +655,7 @@ describe('with the real Gemini class', () => {
     toolCalls: names.map((name) => ({ name, arguments: '{}' })),
     finishReason: 'stop',
   })
-  const says = (content: string): Fixture => ({ content, finishReason: 'stop' })
+  const answers = (content: string): Fixture => ({ content, finishReason: 'stop' })
   const resultOf = (id: string | undefined, n = 1): Part => ({
     functionResponse: { ...(id !== undefined && { id }), name: 'pick', response: { n } },
   })
@@ -667,7 +667,7 @@ describe('with the real Gemini class', () => {
   }
 
   it('a call of a client tool pauses, in spite of the chunk with the usage behind it', async () => {
-    const { turn, bodies } = await talkThroughGemini([calls('pick'), says('Red.')], { rootOf: painter })
+    const { turn, bodies } = await talkThroughGemini([calls('pick'), answers('Red.')], { rootOf: painter })
     const [call] = callsIn(await turn({ text: 'paint' }))
     expect(call?.id).toBe('call-1')
     expect(bodies).toHaveLength(1)
@@ -708,7 +708,7 @@ describe('with the real Gemini class', () => {
       toolCalls: [{ name: 'transfer_to_agent', arguments: '{"agentName":"child"}' }],
       finishReason: 'stop',
     }
-    const { turn, bodies } = await talkThroughGemini([transfer, says('I can.')], { rootOf })
+    const { turn, bodies } = await talkThroughGemini([transfer, answers('I can.')], { rootOf })
     await turn({ text: 'paint' })
     expect(bodies).toHaveLength(2)
   })
@@ -716,7 +716,7 @@ describe('with the real Gemini class', () => {
   it('parallel calls that come in separate chunks have one result each, behind the call', async () => {
     const block = { type: 'toolCall', name: 'pick', arguments: '{}' } as const
     const answer: Fixture = { blocks: [block, { type: 'text', text: 'and' }, block], finishReason: 'stop' }
-    const { turn, bodies } = await talkThroughGemini([answer, says('Both.')], { rootOf: painter })
+    const { turn, bodies } = await talkThroughGemini([answer, answers('Both.')], { rootOf: painter })
     const found = callsIn(await turn({ text: 'paint' }))
     expect(found.map(({ id }) => id)).toEqual(['call-1', 'call-2'])
     await turn(resultOf(found[0]?.id, 1), resultOf(found[1]?.id, 2))
@@ -740,7 +740,7 @@ describe('with the real Gemini class', () => {
       toolCalls: [{ name: 'pick', arguments: '{}', id: 'g-7' }],
       finishReason: 'stop',
     }
-    const { turn, bodies } = await talkThroughGemini([answer, says('Red.')], { rootOf: painter })
+    const { turn, bodies } = await talkThroughGemini([answer, answers('Red.')], { rootOf: painter })
     await turn({ text: 'paint' })
     await turn(resultOf('g-7'))
     expect(bodies[1]?.contents.slice(1)).toEqual([
@@ -751,7 +751,7 @@ describe('with the real Gemini class', () => {
 
   it('a node that goes on begins with the user', async () => {
     const rootOf = (model: () => Gemini) => new Workflow({ name: 'flow', edges: [['START', painter(model)]] })
-    const { turn, bodies } = await talkThroughGemini([calls('pick'), says('Red.')], { rootOf })
+    const { turn, bodies } = await talkThroughGemini([calls('pick'), answers('Red.')], { rootOf })
     await turn({ text: 'paint' })
     await turn(resultOf('call-1'))
     expect(bodies[1]?.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user'])
@@ -771,7 +771,7 @@ describe('with the real Gemini class', () => {
         $defs: { color: { oneOf: [{ const: 'red' }, { const: 'blue' }], readOnly: true } },
       },
     }
-    const { turn, bodies } = await talkThroughGemini([says('Hi.')], {
+    const { turn, bodies } = await talkThroughGemini([answers('Hi.')], {
       rootOf: (model) =>
         new LlmAgent({ name: 'painter', model: model(), instruction: 'Paint.', tools: [mix] }),
       tools: [strange],
@@ -809,7 +809,7 @@ describe('with the real Gemini class', () => {
         parameters: z.object({}),
         execute: () => ({ runs: (runs += 1) }),
       })
-      const { turn, bodies } = await talkThroughGemini([calls('count', 'count'), says('Two.')], {
+      const { turn, bodies } = await talkThroughGemini([calls('count', 'count'), answers('Two.')], {
         rootOf: (model) => new LlmAgent({ name: 'painter', model: model(), tools: [count] }),
       })
       const events = await turn({ text: 'count' })

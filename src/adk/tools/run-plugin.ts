@@ -96,7 +96,7 @@ export class RunPlugin extends BasePlugin {
     if (this.#transfers.hasTransferred(context)) return {}
     this.#toolsIn.set(context, request.toolsDict)
     this.#offer.addTo(request, context)
-    addInstructions(request, this.#options.instructions)
+    addClientInstructions(request, this.#options.instructions)
     request.contents = toModelContents(request, context)
     return Promise.resolve(undefined)
   }
@@ -160,7 +160,7 @@ function reportOnce(report: (problem: string) => void): (problem: string) => voi
 type SystemInstruction = NonNullable<LlmRequest['config']>['systemInstruction']
 
 /** Adds instructions to those of the agent. */
-export function addInstructions(request: LlmRequest, instructions: readonly string[]): void {
+export function addClientInstructions(request: LlmRequest, instructions: readonly string[]): void {
   if (instructions.length === 0) return
   const systemInstruction = appendInstruction(request.config?.systemInstruction, instructions.join('\n\n'))
   request.config = { ...request.config, systemInstruction }

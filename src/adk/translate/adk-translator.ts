@@ -9,9 +9,9 @@ import { isRequestCall } from '../interrupts/request-calls.js'
 import type { AdkRequest } from '../interrupts/to-interrupts.js'
 import type { PredictStateMapping } from '../options.js'
 import type { EventMark } from '../session/event-mark.js'
-import { CustomEvents, ErrorEvents, type AdkErrorEvent } from './custom-events.js'
+import { AdkCustomEvents, ErrorEvents, type AdkErrorEvent } from './custom-events.js'
 import { AdkLanes, type AdkLane } from './lanes.js'
-import { eventText, repeatsOutput, RunOutput } from './outputs.js'
+import { eventText, repeatsOutput, AdkOutput } from './outputs.js'
 import { AdkSpans } from './spans.js'
 import { AdkToolCalls } from './tool-calls.js'
 import { hasFunctionCalls, isEndOfAnswer, UsageCounter } from './usage.js'
@@ -49,8 +49,8 @@ export class AdkTranslator {
   readonly #calls: AdkToolCalls
   readonly #usage: UsageCounter
   readonly #errors: ErrorEvents
-  readonly #customEvents: CustomEvents
-  readonly #output = new RunOutput()
+  readonly #customEvents: AdkCustomEvents
+  readonly #output = new AdkOutput()
   readonly #requests: AdkRequest[] = []
 
   constructor(options: AdkTranslatorOptions) {
@@ -61,7 +61,7 @@ export class AdkTranslator {
     this.#calls = new AdkToolCalls({ ...options, sink })
     this.#usage = new UsageCounter(options.addUsage)
     this.#errors = new ErrorEvents({ ...options, sink })
-    this.#customEvents = new CustomEvents({ ...options, sink })
+    this.#customEvents = new AdkCustomEvents({ ...options, sink })
   }
 
   /** Calls left to the client, in order. */

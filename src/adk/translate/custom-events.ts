@@ -5,17 +5,17 @@ import type { Part } from '../adk-types.js'
 import type { AdkLane } from './lanes.js'
 import { isEndOfAnswer } from './usage.js'
 
-export interface CustomEventsOptions {
+export interface AdkCustomEventsOptions {
   readonly sink: EventSink
   readonly report: (problem: string) => void
 }
 
 /** Sends as CUSTOM events what AG-UI has no event for: artifacts, sources, metadata, code, media. */
-export class CustomEvents {
-  readonly #options: CustomEventsOptions
+export class AdkCustomEvents {
+  readonly #options: AdkCustomEventsOptions
   readonly #sent = new Set<unknown>()
 
-  constructor(options: CustomEventsOptions) {
+  constructor(options: AdkCustomEventsOptions) {
     this.#options = options
   }
 
@@ -98,9 +98,9 @@ export class ErrorEvents {
   current: AdkErrorEvent | undefined
   /** The agent with the current error. */
   #source: { readonly author: string; readonly subagentRunId: string | undefined } | undefined
-  readonly #options: CustomEventsOptions
+  readonly #options: AdkCustomEventsOptions
 
-  constructor(options: CustomEventsOptions) {
+  constructor(options: AdkCustomEventsOptions) {
     this.#options = options
   }
 

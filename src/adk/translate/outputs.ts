@@ -11,7 +11,7 @@ interface UnwrittenText {
 }
 
 /** The output of a run besides chat: data of agents with an output schema, and of workflow nodes. */
-export class RunOutput {
+export class AdkOutput {
   latest: unknown
   /** The latest output, if it is such a text. */
   unwritten: UnwrittenText | undefined

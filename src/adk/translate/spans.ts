@@ -44,7 +44,7 @@ export class AdkSpans {
     if (isActive && (lane.span?.isOpen ?? !needsSpan(lane))) return
     if (!isActive && !needsSpan(lane)) lane.writer.parentMessageId = undefined
     this.#active = lane
-    for (const span of this.#open) if (isOver(span, lane)) this.#end(span)
+    for (const span of this.#open) if (mustBeOver(span, lane)) this.#end(span)
     if (!needsSpan(lane) || lane.span?.isOpen === true) return
     const shared = lane.kind === 'agent' ? this.#spanOf(lane) : undefined
     if (shared) {
@@ -114,14 +114,14 @@ function needsSpan({ kind, path }: AdkLane): boolean {
  * agent above has waited for those below. But nodes that a dynamic workflow starts may share a branch and run at the same
  * time, so a span with a message being written is not over.
  */
-function isOver(span: AdkSpan, { author, branch }: AdkLane): boolean {
-  const isOther = span.branch === branch ? span.author !== author : isBelow(span.branch, branch)
+function mustBeOver(span: AdkSpan, { author, branch }: AdkLane): boolean {
+  const isOther = span.branch === branch ? span.author !== author : isBranchBelow(span.branch, branch)
   if (!isOther) return false
   for (const lane of span.lanes) if (lane.isWriting) return false
   return true
 }
 
-function isBelow(branch: string | undefined, above: string | undefined): boolean {
+function isBranchBelow(branch: string | undefined, above: string | undefined): boolean {
   if (branch === undefined) return false
   if (above === undefined) return true
   return branch.length > above.length && branch[above.length] === '.' && branch.startsWith(above)

@@ -73,7 +73,7 @@ export interface ResumePosition {
   readonly enter: (agent: BaseAgent) => boolean
 }
 
-export interface ResumeOptions {
+export interface ResumeTargets {
   /** Agents that resume: their calls are answered in this run. Empty: the run begins at the start. */
   readonly resumeAt: readonly string[]
   /** Agents that wait too and get no answer in this run. The agents after them do not run. */
@@ -82,7 +82,7 @@ export interface ResumeOptions {
 
 export function createResumePosition(
   index: AgentIndex,
-  { resumeAt, waitingAt = [] }: ResumeOptions,
+  { resumeAt, waitingAt = [] }: ResumeTargets,
 ): ResumePosition {
   const resumed = new Set(resumeAt.flatMap(index.writing))
   const path = withAncestors(resumed)

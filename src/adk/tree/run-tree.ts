@@ -3,7 +3,7 @@ import {
   ancestry,
   createResumePosition,
   indexAgents,
-  type ResumeOptions,
+  type ResumeTargets,
   type ResumePosition,
 } from './agent-index.js'
 import { agentKind } from './agent-internals.js'
@@ -11,7 +11,7 @@ import type { ShellTree } from './composites.js'
 import { ToolsetLeases } from './llm-shell.js'
 import { createShell, linkShell, workflowShell, type ShellOptions } from './shells.js'
 
-export interface RunTreeOptions extends ResumeOptions {
+export interface RunTreeOptions extends ResumeTargets {
   /** Completed rounds of each loop when the run stopped, by the loop's name. */
   readonly iterations?: Readonly<Record<string, number>>
 }

@@ -87,13 +87,13 @@ function agentFields(agent: BaseAgent, { shellOf }: ShellTree): Record<string, u
     if (key === 'config' || key === 'subAgents') continue
     if (below.has(value)) fields[key] = swap(value)
     else if (Array.isArray(value) && value.some((entry) => below.has(entry))) fields[key] = value.map(swap)
-    else if (isPlainObject(value) && Object.values(value).some((entry) => below.has(entry)))
+    else if (isObjectLiteral(value) && Object.values(value).some((entry) => below.has(entry)))
       fields[key] = Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, swap(entry)]))
   }
   return fields
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+function isObjectLiteral(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 

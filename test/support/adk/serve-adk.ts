@@ -81,11 +81,11 @@ export function callId(events: readonly AgUiEvent[], name: string): string {
   return call.id
 }
 
-/** The questions that a run ended with. */
-export function questionsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
+/** The interrupts that a run ended with. */
+export function interruptsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
   const last = events.at(-1)
   const outcome = last?.type === 'RUN_FINISHED' ? last.outcome : undefined
-  if (outcome?.type !== 'interrupt') throw new Error(`Nothing was asked: ${JSON.stringify(last)}`)
+  if (outcome?.type !== 'interrupt') throw new Error(`There is no interrupt: ${JSON.stringify(last)}`)
   return outcome.interrupts
 }
 
