@@ -7,6 +7,8 @@ import { clients, eventsTo, newClient, oldClient } from './support-clients.js'
 import { gatedAgent } from './support-gated.js'
 import { ask, historyOf, inputOf, listed, serving, user } from './support-server.js'
 import { openStream, says } from './support-stream.js'
+import { HttpAgent } from '@ag-ui/client'
+import { createMemoryStore } from '../../src/threads/memory/store.js'
 
 const thread = { threadId: 'thread-1' }
 const input = inputOf({ messages: [user('u1', 'Speak.')] })
@@ -28,7 +30,7 @@ function talkative() {
 }
 
 for (const [version, makeClient] of clients) {
-  it(`cancels a model in mid-stream, and the client ${version} is told so`, async () => {
+  it(`cancels a model in mid-stream, and the client ${version} learns it`, async () => {
     const { agent, model, stopped, speaking } = talkative()
     const { url } = await serving({ agents: [agent] })
     const client = makeClient({ url })
@@ -124,7 +126,7 @@ it('does not wait for ever for a tool that does not listen', async () => {
   expect(stream.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
 })
 
-it('all who follow a run see that it was cancelled', async () => {
+it('all subscribers of a run see that it was cancelled', async () => {
   const { agent, speaking } = talkative()
   const { url } = await serving({ agents: [agent] })
   const first = await openStream(`${url}/run`, { body: input })
@@ -200,3 +202,54 @@ it('nobody cancels the run of another user, or learns that there is one', async 
   assertValidStream(stream.events, { input })
   expect(stream.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
 })
+
+it.each(['cancelled', 'failed'])(
+  'a client that said yes can talk on when the run was %s after the tool was done',
+  async (how) => {
+    let sent = 0
+    let speaking: () => void = () => undefined
+    const isSpeaking = new Promise<void>((resolve) => {
+      speaking = resolve
+    })
+    const mail = defineTool({
+      name: 'mail',
+      description: 'Sends a mail.',
+      async execute(_args, { interrupt }) {
+        await interrupt({ message: 'Send it?' })
+        sent++
+        return 'sent'
+      },
+    })
+    const hang = (): Promise<void> => {
+      speaking()
+      return new Promise(() => undefined)
+    }
+    const model = scriptedModel(({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role === 'tool')
+        return ['Now', how === 'failed' ? { error: { status: 400 } } : { wait: hang }]
+      return last?.content === 'mail' ? [{ toolCall: { id: 'c1', name: 'mail' } }] : 'Hello.'
+    })
+    const agent = defineAgent({ name: 'mailer', model, tools: [mail] })
+    const { url } = await serving({ agents: [agent], store: createMemoryStore() })
+    const client = new HttpAgent({
+      ...{ url: `${url}/run`, threadId: 'thread-1', initialMessages: [user('u1', 'mail')] },
+    })
+    await client.runAgent()
+    const [interrupt] = client.pendingInterrupts
+    const resume = [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: true }]
+    const answered = client.runAgent({ resume }).catch(() => undefined)
+    if (how === 'cancelled') {
+      await isSpeaking
+      await ask(`${url}/cancel`, { body: { threadId: 'thread-1' } })
+    }
+    await answered
+    expect(await listed(url)).toMatchObject({ status: 'idle', lastRun: { status: how } })
+    client.addMessage(user('u2', 'hello'))
+    // After an error this client wants its answer to be given once more. It is not taken again.
+    await client.runAgent(how === 'failed' ? { resume } : {})
+    expect(client.pendingInterrupts).toEqual([])
+    expect((await historyOf(url)).at(-1)).toMatchObject({ role: 'assistant', content: 'Hello.' })
+    expect(sent).toBe(1)
+  },
+)

@@ -63,7 +63,7 @@ describe.each(stores)('what edits leave, with the store in %s', (store) => {
     ])
   })
 
-  it('can be asked for and removed, however long the id of the thread is', async () => {
+  it('can be read and removed, however long the id of the thread is', async () => {
     const { served, edit } = await serveTalker()
     const kept = await edit('x'.repeat(256), 'One.', 'Two.')
     expect((await served.ask(`GET /message_snapshot/${kept}`)).status).toBe(200)

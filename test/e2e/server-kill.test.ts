@@ -1,17 +1,21 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { assertValidStream } from '../../src/testing/index.js'
-import { servingChildren } from './support-child.js'
+import { servingChildren, startingChildren } from './support-child.js'
 import {
+  type StoredMessage,
   ask,
   historyOf,
   inputOf,
   listed,
   temporaryFolder,
   user,
-  type StoredMessage,
 } from './support-server.js'
 import { openStream, runWhole, says, textIn } from './support-stream.js'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { AgUiEvent } from '../../src/protocol/index.js'
+import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 
 const start = servingChildren()
 const thread = { threadId: 'thread-1', protocolVersion: '1.0' }
@@ -99,7 +103,7 @@ it('all that was in the log of a lost run is in the history', async () => {
   expect(await listed(second.url)).toMatchObject({ status: 'idle' })
 })
 
-it('many who come at once after a restart all see the same', async () => {
+it('many clients that come at once after a restart all see the same', async () => {
   const path = join(temporaryFolder(), 'threads.db')
   const first = await start(path)
   const body = inputOf({ messages: [user('u1', 'hang')] })
@@ -149,9 +153,9 @@ it('wherever a process is killed, what was committed is whole and the thread goe
   let child = await start(path)
   let committed: readonly StoredMessage[] = []
   const ends: string[] = []
-  for (let turn = 0; turn < 10; turn++) {
+  for (let round = 0; round < 10; round++) {
     const body = inputOf({
-      ...{ runId: `run-${turn}`, messages: [...committed, user(`u${turn}`, 'count')] },
+      ...{ runId: `run-${round}`, messages: [...committed, user(`u${round}`, 'count')] },
       state: await stateOf(child.url, committed.length > 0),
     })
     const stream = await openStream(`${child.url}/run`, { body })
@@ -168,14 +172,14 @@ it('wherever a process is killed, what was committed is whole and the thread goe
     ends.push(isLost ? 'lost' : 'completed')
     expect(joined.at(-1)).toMatchObject(isLost ? lost : success)
     const stored = await historyOf(child.url)
-    expect(stored.slice(0, committed.length + 1)).toEqual([...committed, user(`u${turn}`, 'count')])
+    expect(stored.slice(0, committed.length + 1)).toEqual([...committed, user(`u${round}`, 'count')])
     expectUnique(stored)
     for (const said of stored.slice(committed.length + 1).filter(({ role }) => role === 'assistant'))
       expect(textIn(joined)).toContain(said.content ?? '')
-    expect((await listed(child.url))?.lastRun).toEqual({ runId: `run-${turn}`, status: ends.at(-1) })
+    expect((await listed(child.url))?.lastRun).toEqual({ runId: `run-${round}`, status: ends.at(-1) })
 
     const next = inputOf({
-      ...{ runId: `run-${turn}-after`, messages: [...stored, user(`v${turn}`, 'go on')] },
+      ...{ runId: `run-${round}-after`, messages: [...stored, user(`v${round}`, 'go on')] },
       state: await stateOf(child.url, true),
     })
     expect(textIn(await runWhole(child.url, next))).toBe('You said: go on')
@@ -192,3 +196,77 @@ async function stateOf(url: string, isKnown: boolean): Promise<unknown> {
   const { body } = await ask(`${url}/state_snapshot/thread-1`)
   return (body as { readonly snapshot: unknown }).snapshot
 }
+
+const startInterrupting = startingChildren('serve-interrupting.mjs')
+
+function interruptIdIn(events: readonly AgUiEvent[]): string {
+  const last = events.at(-1)
+  const [interrupt] =
+    last?.type === 'RUN_FINISHED' && last.outcome?.type === 'interrupt' ? last.outcome.interrupts : []
+  if (!interrupt) throw new Error('There is no interrupt.')
+  return interrupt.id
+}
+
+const yes = (interruptId: string) => [{ interruptId, status: 'resolved', payload: 'yes' }]
+
+/** Runs until an interrupt, answers it, and kills the process while the run resumes. */
+async function killWhileResuming(mode: 'hang' | 'hang-in-tool') {
+  const folder = temporaryFolder()
+  const [path, file] = [join(folder, 'threads.db'), join(folder, 'sent.txt')]
+  const first = await startInterrupting(path, file, mode)
+  const interrupted = await runWhole(first.url, inputOf({ runId: 'run-0', messages: [user('u1', 'mail')] }))
+  const id = interruptIdIn(interrupted)
+  const before = await historyOf(first.url)
+  const body = inputOf({ messages: before, resume: yes(id) })
+  const stream = await openStream(`${first.url}/run`, { body })
+  await stream.until(mode === 'hang' ? says('Now') : ({ type }) => type === 'RUN_STARTED')
+  // Time for the log.
+  await pause(500)
+  first.signal('SIGKILL')
+  await Promise.all([first.ended, stream.over()])
+  const sent = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
+  return { path, id, before, sent, url: (await startInterrupting(path, file, 'go')).url }
+}
+
+async function stateIn(path: string): Promise<unknown> {
+  const store = await createSqliteStore({ path })
+  const key = { app: 'default', user: 'local', agent: 'mailer', thread: 'thread-1' }
+  const thread = await store.threads.load(key)
+  await store.close()
+  return thread?.state
+}
+
+it('an interrupt whose tool was done when the process was killed is not raised again', async () => {
+  const { path, url, id, sent } = await killWhileResuming('hang')
+  const stored = await historyOf(url)
+  expect(stored.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  expect(await listed(url)).toMatchObject({ status: 'idle', lastRun: { status: 'lost' } })
+  // Private state is as new as the visible one.
+  expect(await stateIn(path)).toEqual({ sent: 1, 'user:ids': ['yes'] })
+
+  const connected = await openStream(`${url}/connect`, {
+    body: { threadId: 'thread-1', protocolVersion: '1.0' },
+  })
+  await connected.whole()
+  expect(JSON.stringify(connected.events)).not.toContain('interrupt')
+
+  // The same answer once more does nothing with the tool.
+  await runWhole(url, inputOf({ runId: 'run-2', messages: stored, state: { sent: 1 }, resume: yes(id) }))
+  expect(sent()).toEqual(['yes'])
+  const messages = [...(await historyOf(url)), user('u2', 'hello')]
+  const events = await runWhole(url, inputOf({ runId: 'run-3', messages, state: { sent: 1 } }))
+  expect(textIn(events)).toBe('You said: hello')
+  expect(sent()).toEqual(['yes'])
+}, 30_000)
+
+it('an interrupt whose tool was at work when the process was killed can be answered again', async () => {
+  const { path, url, id, before, sent } = await killWhileResuming('hang-in-tool')
+  expect(await historyOf(url)).toEqual(before)
+  expect(await listed(url)).toMatchObject({ lastRun: { status: 'lost' } })
+  expect(await stateIn(path)).toEqual({})
+  expect(sent()).toEqual([])
+  const events = await runWhole(url, inputOf({ runId: 'run-2', messages: before, resume: yes(id) }))
+  expect(textIn(events)).toBe('All done.')
+  expect(sent()).toEqual(['yes'])
+  expect(await stateIn(path)).toEqual({ sent: 1, 'user:ids': ['yes'] })
+}, 30_000)

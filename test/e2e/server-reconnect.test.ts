@@ -5,7 +5,7 @@ import type { AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { gatedAgent } from './support-gated.js'
 import { ask, historyOf, inputOf, listed, serving, stores, user } from './support-server.js'
-import { numbersOf, openStream, says, textIn, type RawStream } from './support-stream.js'
+import { type RawStream, numbersOf, openStream, says, textIn } from './support-stream.js'
 
 const messages = [user('u1', 'Speak.')]
 const input = inputOf({ messages })
@@ -136,7 +136,7 @@ describe.each(stores)('with the store in %s', (_name, makeStore) => {
   const line = `${'x'.repeat(8 * 1024)} `
   const many = 1500
 
-  it('one who does not read holds back neither the run nor others, and gets everything later', async () => {
+  it('a client that does not read holds back neither the run nor others, and gets everything later', async () => {
     const lines = Array.from({ length: many }, (_, n) => `${n} ${line}`)
     const model = scriptedModel([lines])
     const agent = defineAgent({ name: 'speaker', model })
@@ -161,7 +161,7 @@ describe.each(stores)('with the store in %s', (_name, makeStore) => {
     expect(isSame(late.events, quick.events)).toBe(true)
   })
 
-  it('one who takes nothing for too long is dropped, and comes back', async () => {
+  it('a client that takes nothing for too long is dropped, and comes back', async () => {
     const lines = Array.from({ length: many }, (_, n) => `${n} ${line}`)
     const agent = defineAgent({ name: 'speaker', model: scriptedModel([lines]) })
     const limits = { bufferBytes: 32 * 1024, stallMs: 50 }
@@ -202,7 +202,7 @@ async function droppedStreams(url: string): Promise<void> {
   }
 }
 
-it('a silent stream is kept alive, for those who started it and those who follow', async () => {
+it('a silent stream is kept alive, for its client and for other subscribers', async () => {
   const speaker = gatedAgent(['at last'])
   const { url } = await serving({ agents: [speaker.agent], limits: { heartbeatMs: 20 } })
   const first = await openStream(`${url}/run`, { body: input })
@@ -242,4 +242,51 @@ it('what is no event id is refused, and a run id that nobody knows gets the thre
     'STATE_SNAPSHOT',
     'RUN_FINISHED',
   ])
+})
+
+describe.each(stores)('an event id that a run has not come to, with the store in %s', (_name, makeStore) => {
+  it('brings the whole thread and the rest while the run is at work', async () => {
+    const speaker = gatedAgent(['one ', 'two '])
+    const { url } = await serving({ agents: [speaker.agent], store: await makeStore() })
+    const first = await openStream(`${url}/run`, { body: input })
+    speaker.say(0)
+    await first.until(says('one '))
+    const late = await connect(url, 'run-1:50')
+    await late.until(says('one '))
+    speaker.sayAll()
+    await late.whole()
+    assertValidStream(late.events)
+    expect(late.events[1]).toMatchObject({ type: 'MESSAGES_SNAPSHOT', messages })
+    expect(textIn(late.events)).toBe('one two ')
+    expect(late.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+  })
+
+  it('brings the whole thread when the run is over, and the last event brings nothing more', async () => {
+    const speaker = gatedAgent(['one '])
+    const { url } = await serving({ agents: [speaker.agent], store: await makeStore() })
+    speaker.sayAll()
+    const first = await openStream(`${url}/run`, { body: input })
+    const count = (await first.whole()).length
+    for (const seq of [count, count + 50]) {
+      const late = await connect(url, `run-1:${seq}`)
+      await late.whole()
+      assertValidStream(late.events)
+      expect(late.events[1]).toMatchObject({ messages: await historyOf(url) })
+    }
+    expect(await (await connect(url, `run-1:${count - 1}`)).whole()).toEqual([])
+  })
+
+  it('brings the whole thread in the end when the run is at work in another process', async () => {
+    const store = await makeStore()
+    const speaker = gatedAgent(['one '])
+    const there = await serving({ agents: [speaker.agent], store })
+    const here = await serving({ agents: [speaker.agent], store })
+    const first = await openStream(`${there.url}/run`, { body: input })
+    await first.until(({ type }) => type === 'RUN_STARTED')
+    const late = await connect(here.url, 'run-1:50')
+    speaker.sayAll()
+    await Promise.all([first.whole(), late.whole()])
+    assertValidStream(late.events)
+    expect(late.events[1]).toMatchObject({ messages: await historyOf(there.url) })
+  })
 })

@@ -42,8 +42,8 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(more).toEqual([])
     expect(kept?.forkedFrom).toBe('thread-1')
     expect(await historyOf(kept?.threadId ?? '')).toEqual(whole)
-    const told = ofType(talk.streams.at(-1)?.events ?? [], 'CUSTOM')
-    expect(told).toMatchObject([{ name: 'millrace.forked', value: { threadId: kept?.threadId } }])
+    const forked = ofType(talk.streams.at(-1)?.events ?? [], 'CUSTOM')
+    expect(forked).toMatchObject([{ name: 'millrace.forked', value: { threadId: kept?.threadId } }])
   }
 
   it('a list that ends with its last user message is answered anew', async () => {

@@ -17,7 +17,7 @@ import { openStream } from './support-stream.js'
 function lives(calls: readonly ScriptPiece[]) {
   const path = join(temporaryFolder(), 'threads.db')
   const deeds: string[] = []
-  const asked: string[][] = []
+  const modelCalls: string[][] = []
   const pay = defineTool({
     name: 'pay',
     description: 'Pays a bill.',
@@ -36,7 +36,7 @@ function lives(calls: readonly ScriptPiece[]) {
   const start = async () => {
     // A model has no memory: what it says depends on the messages alone.
     const model = scriptedModel(({ messages }) => {
-      asked.push(messages.map(({ role }) => role))
+      modelCalls.push(messages.map(({ role }) => role))
       const last = messages.at(-1)
       if (last?.role === 'tool') return 'All is settled.'
       const said = messages.filter(({ role }) => role === 'user').length
@@ -45,7 +45,7 @@ function lives(calls: readonly ScriptPiece[]) {
     const agent = defineAgent({ name: 'cashier', model, tools: [pay] })
     return serving({ agents: [agent], store: await createSqliteStore({ path }) })
   }
-  return { start, deeds, asked }
+  return { start, deeds, modelCalls }
 }
 
 const payCall = (id: string, what: string): ScriptPiece => ({ toolCall: { id, name: 'pay', args: { what } } })
@@ -56,26 +56,26 @@ const yes = (interruptId: string) => ({
 })
 
 for (const [version, makeClient] of clients) {
-  it(`goes on from a question after a restart, once, with the client ${version}`, async () => {
-    const { start, deeds, asked } = lives([payCall('pay-1', 'rent')])
+  it(`resumes an interrupted run after a restart, once, with the client ${version}`, async () => {
+    const { start, deeds, modelCalls } = lives([payCall('pay-1', 'rent')])
     const first = await start()
     const client = makeClient(first)
     client.addMessage(user('u1', 'Pay the rent.'))
     await client.runAgent({ runId: 'run-1' })
-    const [question] = client.pendingInterrupts
-    expect(question).toMatchObject({ message: 'Pay rent?', toolCallId: 'pay-1' })
+    const [interrupt] = client.pendingInterrupts
+    expect(interrupt).toMatchObject({ message: 'Pay rent?', toolCallId: 'pay-1' })
     await first.close()
     expect(deeds).toEqual([])
 
     const second = await start()
     client.url = `${second.url}/run`
-    const resume = [yes(question?.id ?? '')]
+    const resume = [yes(interrupt?.id ?? '')]
     await client.runAgent({ runId: 'run-2', resume })
     expect(client.pendingInterrupts).toEqual([])
     expect(client.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
     expect(client.state).toEqual({ rent: 'paid' })
     expect(deeds).toEqual(['paid rent'])
-    const askedSoFar = asked.length
+    const callsSoFar = modelCalls.length
     const stored = await historyOf(second.url)
     await second.close()
 
@@ -84,11 +84,11 @@ for (const [version, makeClient] of clients) {
     await client.runAgent({ runId: 'run-3', resume })
     expect(client.pendingInterrupts).toEqual([])
     expect(deeds).toEqual(['paid rent'])
-    expect(asked).toHaveLength(askedSoFar)
+    expect(modelCalls).toHaveLength(callsSoFar)
     expect(await historyOf(third.url)).toEqual(stored)
   })
 
-  it(`shows a thread to a client ${version} that was not there, its open questions included`, async () => {
+  it(`shows a thread to a client ${version} that was not there, its open interrupts included`, async () => {
     const { start, deeds } = lives([payCall('pay-1', 'rent')])
     const first = await start()
     const before = makeClient(first)
@@ -116,7 +116,7 @@ for (const [version, makeClient] of clients) {
   })
 
   it(`asks the same again when a fresh client ${version} says something else, and hears it with the answer`, async () => {
-    const { start, deeds, asked } = lives([payCall('pay-1', 'rent')])
+    const { start, deeds, modelCalls } = lives([payCall('pay-1', 'rent')])
     const first = await start()
     const before = makeClient(first)
     before.addMessage(user('u1', 'Pay the rent.'))
@@ -129,7 +129,7 @@ for (const [version, makeClient] of clients) {
     await fresh.runAgent({ runId: 'run-2' })
     expect(fresh.pendingInterrupts).toEqual(before.pendingInterrupts)
     expect(fresh.messages).toContainEqual(user('u2', 'Are you there?'))
-    expect(asked).toHaveLength(1)
+    expect(modelCalls).toHaveLength(1)
     expect(deeds).toEqual([])
     expect(await listed(second.url)).toMatchObject({ status: 'interrupted', messageCount: 2 })
 
@@ -138,12 +138,12 @@ for (const [version, makeClient] of clients) {
     expect(deeds).toEqual(['paid rent'])
     const stored = await historyOf(second.url)
     expect(stored.filter(({ id }) => id === 'u2')).toHaveLength(1)
-    expect(asked.at(-1)?.filter((role) => role === 'user')).toHaveLength(2)
+    expect(modelCalls.at(-1)?.filter((role) => role === 'user')).toHaveLength(2)
     expect(new Set(stored.map(({ id }) => id)).size).toBe(stored.length)
   })
 }
 
-it('asks the same again in the client that has the question, over its own message', async () => {
+it('raises the same interrupt again in the client that has it, over its own message', async () => {
   const { start, deeds } = lives([payCall('pay-1', 'rent')])
   const { url } = await start()
   const messages = [user('u1', 'Pay the rent.')]
@@ -161,27 +161,27 @@ it('asks the same again in the client that has the question, over its own messag
   expect(deeds).toEqual([])
 })
 
-it('takes the answers to two questions one at a time, each in another life', async () => {
+it('takes the answers to two interrupts one at a time, each in another process', async () => {
   const { start, deeds } = lives([payCall('pay-1', 'rent'), payCall('pay-2', 'gas')])
   const first = await start()
-  const opening = inputOf({ messages: [user('u1', 'Pay all.')] })
-  const asking = await openStream(`${first.url}/run`, { body: opening })
-  await asking.whole()
-  assertValidStream(asking.events, { input: opening })
-  const questions = interruptsIn(asking.events.at(-1))
-  expect(Object.keys(questions)).toEqual(['Pay rent?', 'Pay gas?'])
+  const input = inputOf({ messages: [user('u1', 'Pay all.')] })
+  const interrupted = await openStream(`${first.url}/run`, { body: input })
+  await interrupted.whole()
+  assertValidStream(interrupted.events, { input })
+  const interrupts = interruptsIn(interrupted.events.at(-1))
+  expect(Object.keys(interrupts)).toEqual(['Pay rent?', 'Pay gas?'])
   await first.close()
 
   const second = await start()
   const half = inputOf({
     runId: 'run-2',
     messages: await historyOf(second.url),
-    resume: [yes(questions['Pay gas?'] ?? '')],
+    resume: [yes(interrupts['Pay gas?'] ?? '')],
   })
   const partial = await openStream(`${second.url}/run`, { body: half })
   await partial.whole()
   assertValidStream(partial.events, { input: half })
-  expect(interruptsIn(partial.events.at(-1))).toEqual({ 'Pay rent?': questions['Pay rent?'] })
+  expect(interruptsIn(partial.events.at(-1))).toEqual({ 'Pay rent?': interrupts['Pay rent?'] })
   expect(deeds).toEqual(['paid gas'])
   await second.close()
 
@@ -190,7 +190,7 @@ it('takes the answers to two questions one at a time, each in another life', asy
     runId: 'run-3',
     messages: await historyOf(third.url),
     // The other answer once more: it is known, and nothing is done about it.
-    resume: Object.values(questions).map(yes),
+    resume: Object.values(interrupts).map(yes),
   })
   const last = await openStream(`${third.url}/run`, { body: rest })
   await last.whole()
@@ -202,13 +202,13 @@ it('takes the answers to two questions one at a time, each in another life', asy
   expect(await listed(third.url)).toMatchObject({ status: 'idle' })
 })
 
-it('those who come while a lost run is being ended wait for that', async () => {
+it('requests that come during the recovery of a lost run wait for it', async () => {
   const clock = manualClock()
   const inner = await createSqliteStore({ path: join(temporaryFolder(), 'threads.db'), clock })
   const key = { app: 'default', user: 'local', agent: 'speaker', thread: 'thread-1' }
   const lease = await inner.leases.acquire(key, { owner: 'another process', ttlMs: 1000 })
   if (!lease) throw new Error('The thread is taken.')
-  const { store, isHeld, letGo, asked } = heldAtCommit(inner)
+  const { store, isHeld, letGo, requests } = heldAtCommit(inner)
   const { url } = await serving({ agents: [gatedAgent([]).agent], store })
   const start = { keep: 0, append: [user('u1', 'Speak.')], state: {}, clientTools: [] }
   await inner.threads.begin(lease, { runId: 'run-1', status: 'running', startedAt: 0, nextSeq: 0, start })
@@ -220,7 +220,7 @@ it('those who come while a lost run is being ended wait for that', async () => {
   const body = inputOf({ runId: 'run-2', messages: [user('u1', 'Speak.'), user('u2', 'More.')] })
   const running = openStream(`${url}/run`, { body })
   looks.push(look(), look(), look())
-  await expect.poll(asked).toBe(5)
+  await expect.poll(requests).toBe(5)
   letGo.resolve()
   for (const { status, body: shown } of await Promise.all(looks)) {
     expect(status).toBe(200)
@@ -232,7 +232,7 @@ it('those who come while a lost run is being ended wait for that', async () => {
   assertValidStream(stream.events, { input: body })
 })
 
-/** A store whose first commit waits for the test. Tells how often a lease was asked for. */
+/** A store whose first commit waits for the test. Counts how often a lease was requested. */
 function heldAtCommit(inner: Store) {
   const [isHeld, letGo] = [deferred(), deferred()]
   let count = 0
@@ -255,7 +255,7 @@ function heldAtCommit(inner: Store) {
       },
     },
   }
-  return { store, isHeld, letGo, asked: () => count }
+  return { store, isHeld, letGo, requests: () => count }
 }
 
 function interruptsIn(event: unknown): Record<string, string> {

@@ -29,7 +29,7 @@ const ask = defineTool({
 
 const set = (values: State) => ({ toolCall: { name: 'change', args: { set: values } } })
 
-/** Rules, and an agent that notes the state it sees whenever its model is asked. */
+/** Rules, and an agent that notes the state it sees at every model call. */
 async function serveState(script: Script) {
   const seen: unknown[] = []
   const agent = defineAgent({
@@ -151,13 +151,13 @@ it('the state is shown at the end and at every pause', async () => {
   const { served } = await serveState([[set({ a: 1 }), { toolCall: { name: 'ask' } }], 'Done.'])
   const talk = served.talk()
   const events = await talk.say('Go.')
-  const asked = events.slice(-2)
-  expect(asked).toMatchObject([
+  const last = events.slice(-2)
+  expect(last).toMatchObject([
     { type: 'STATE_SNAPSHOT', snapshot: { a: 1 } },
     { type: 'RUN_FINISHED', outcome: { type: 'interrupt' } },
   ])
-  const [question] = talk.client.pendingInterrupts
-  const resume = [{ interruptId: question?.id ?? '', status: 'resolved' as const, payload: {} }]
+  const [interrupt] = talk.client.pendingInterrupts
+  const resume = [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: {} }]
   const done = await talk.send({ resume })
   expect(done.slice(-2)).toMatchObject([
     { type: 'STATE_SNAPSHOT', snapshot: { a: 1 } },

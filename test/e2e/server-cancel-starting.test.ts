@@ -24,18 +24,18 @@ it.each([
   ['by its id', { ...thread, runId: 'run-1' }],
   ['by its thread', thread],
 ])('a run that a hook holds up for ever is cancelled %s, and nothing of it stays', async (_how, body) => {
-  const asked = deferred()
+  const called = deferred()
   const { url, model } = await withSlowHook(() => {
-    asked.resolve()
+    called.resolve()
     return never
   })
-  const opening = openStream(`${url}/run`, { body: input })
-  await asked.promise
+  const starting = openStream(`${url}/run`, { body: input })
+  await called.promise
   expect(await ask(`${url}/cancel`, { body })).toEqual({
     status: 200,
     body: { status: 'cancelled', runId: 'run-1' },
   })
-  const stream = await opening
+  const stream = await starting
   await stream.whole()
   assertValidStream(stream.events, { input })
   expect(stream.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
@@ -46,31 +46,31 @@ it.each([
 it.each(['inputRecord', 'lock', 'inputChange'] as const)(
   'a server whose hook %s never comes to an end closes after its grace time',
   async (name) => {
-    const asked = deferred()
+    const called = deferred()
     const hook = (): Promise<never> => {
-      asked.resolve()
+      called.resolve()
       return never
     }
     const agents = [defineAgent({ name: 'speaker', model: scriptedModel(['Done.']) })] as const
     const served = await serving({ agents, hooks: { [name]: hook } })
     const answer = ask(`${served.url}/run`, { body: input })
-    await asked.promise
+    await called.promise
     await served.close({ graceMs: 20 })
     expect(await answer).toMatchObject({ status: 503, body: { error: { code: 'SERVER_CLOSING' } } })
   },
 )
 
-it('a hook that listens is told that the run is cancelled', async () => {
-  const asked = deferred()
+it('a hook that listens learns that the run is cancelled', async () => {
+  const called = deferred()
   const { url, model } = await withSlowHook(async (given, { signal }) => {
-    asked.resolve()
+    called.resolve()
     await aborted(signal)
     return given
   })
-  const opening = openStream(`${url}/run`, { body: input })
-  await asked.promise
+  const starting = openStream(`${url}/run`, { body: input })
+  await called.promise
   expect(await ask(`${url}/cancel`, { body: thread })).toMatchObject({ body: { status: 'cancelled' } })
-  await (await opening).whole()
+  await (await starting).whole()
   expect(model.requests).toEqual([])
 })
 
@@ -100,7 +100,7 @@ it('a run that waits for its thread is cancelled, and the one at work goes on', 
   expect(await historyOf(url)).toMatchObject([{ id: 'u1' }, { content: 'one two' }])
 })
 
-it('without a run id the one at work is cancelled, and the next takes its turn', async () => {
+it('without a run id the one at work is cancelled, and the next one starts', async () => {
   const { url, first, second } = await oneWaiting()
   expect(await ask(`${url}/cancel`, { body: thread })).toMatchObject({ body: { runId: 'run-1' } })
   await Promise.all([first.whole(), second.whole()])
@@ -108,26 +108,26 @@ it('without a run id the one at work is cancelled, and the next takes its turn',
   expect(second.events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
 })
 
-it('nobody cancels what another user has asked for', async () => {
-  const [asked, letGo] = [deferred(), deferred()]
+it('nobody cancels the run of another user', async () => {
+  const [called, letGo] = [deferred(), deferred()]
   const model = scriptedModel(['Done.'])
   const { url } = await serving({
     agents: [defineAgent({ name: 'speaker', model })],
     identify: (request) => ({ user: request.headers.get('x-user') ?? 'nobody' }),
     hooks: {
       async inputChange(given) {
-        asked.resolve()
+        called.resolve()
         await letGo.promise
         return given
       },
     },
   })
-  const opening = openStream(`${url}/run`, { body: input, headers: { 'x-user': 'ann' } })
-  await asked.promise
+  const starting = openStream(`${url}/run`, { body: input, headers: { 'x-user': 'ann' } })
+  await called.promise
   const foreign = await ask(`${url}/cancel`, { body: thread, headers: { 'x-user': 'bob' } })
   expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'THREAD_NOT_FOUND' } } })
   letGo.resolve()
-  const stream = await opening
+  const stream = await starting
   await stream.whole()
   expect(stream.events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
 })

@@ -1,4 +1,4 @@
-// A server in a process of its own: `node serve-asking.mjs <build> <database> <file> <hang|go>`.
+// A server in a process of its own: `node serve-interrupting.mjs <build> <database> <file> <hang|go>`.
 // Writes its address to its output, one line. Its tool asks before it works, and adds a line to the file when it does;
 // the model, or the tool, hangs behind that when it is told to.
 import { appendFileSync } from 'node:fs'
