@@ -154,6 +154,23 @@ describe('an agent that fails and is run again', () => {
     expect(outcome.messages.slice(1).map(({ content }) => content)).toEqual(['Half a ', 'Whole.'])
   })
 
+  test('has encrypted values sent once, also those for a message of the thread', async () => {
+    const encrypted = (entityId: string): AgentEvent => ({
+      type: 'REASONING_ENCRYPTED_VALUE',
+      subtype: 'message',
+      entityId,
+      encryptedValue: `for ${entityId}`,
+    })
+    const reasons: Attempt = async function* (ctx) {
+      yield { type: 'REASONING_MESSAGE_CHUNK', messageId: 'r1', delta: 'Hm.' }
+      yield* [encrypted('r1'), encrypted('u1')]
+      return yield* answers(ctx)
+    }
+    const { events, outcome } = await runThrough(withRetry(scripted(reasons)))
+    expect(ofType(events, 'REASONING_ENCRYPTED_VALUE').map(({ entityId }) => entityId)).toEqual(['u1', 'r1'])
+    expect(outcome.messages.map(({ id }) => id)).toEqual(['u1', 'r1', 'good'])
+  })
+
   test('can fail inside another agent', async () => {
     const inner = withRetry(scripted(fails(text('m1', 'Half')), answers))
     const outer: Agent = {

@@ -131,6 +131,8 @@ async function* runAttempt(
   }
 }
 
+const attemptEvents = /^(TEXT|REASONING|TOOL_CALL|STEP|SUBAGENT)_/
+
 /** The events of one attempt. A run stream of its own knows what is open, so that the attempt can be rejected. */
 class RejectableAttempt {
   /** Whether the result of a tool was shown. */
@@ -162,7 +164,8 @@ class RejectableAttempt {
   /** Takes the next event. Returns what is to be yielded for it: chunks have the id of their message then. */
   take(event: AgentEvent): readonly AgentEvent[] {
     if (event.type === 'TOOL_CALL_RESULT') this.hasResults = true
-    if (!/^(TEXT|REASONING|TOOL_CALL|STEP|SUBAGENT)_/.test(event.type)) return [event]
+    // An encrypted value may be for a message that only the run's own stream knows.
+    if (event.type === 'REASONING_ENCRYPTED_VALUE' || !attemptEvents.test(event.type)) return [event]
     this.#written.length = 0
     try {
       this.#stream.write(event)
