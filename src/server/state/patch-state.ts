@@ -22,7 +22,7 @@ export function patchState(state: unknown, patch: unknown, rules: StateRulesHand
   const operations = checkPatch(patch, rules)
   const full = state ?? {}
   // Private keys are not even there, so that nothing can copy or test them.
-  const document = applyOperations(copyJson(rules.visible(full)), operations, rules)
+  const document = applyOperations(cloneJson(rules.visible(full)), operations, rules)
   if (isDeeperThan(document, maxDepth))
     throw invalidPatch(operations.length - 1, 'the state is nested too deeply')
   return isRecord(full) && isRecord(document) ? { ...document, ...rules.privatePart(full) } : document
@@ -133,11 +133,11 @@ function applyToRoot(document: unknown, { operation, source, index, rules }: Roo
 /** Copies the value: later operations may write into it. */
 function withOwnValue(operation: JsonPatchOperation): JsonPatchOperation {
   return 'value' in operation && operation.op !== 'test'
-    ? { ...operation, value: copyJson(operation.value) }
+    ? { ...operation, value: cloneJson(operation.value) }
     : operation
 }
 
-function copyJson(value: unknown): unknown {
+function cloneJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
