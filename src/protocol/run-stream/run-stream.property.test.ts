@@ -5,7 +5,7 @@ import { agentEvent, history } from '../../../test/support/arbitrary-events.js'
 import { reduceWithClient } from '../../../test/support/client-reducer.js'
 import { lintEvents, type Violation } from '../../testing/index.js'
 import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
-import { createRunStream } from './run-stream.js'
+import { createRunStream, resumeRunStream } from './run-stream.js'
 
 const state = { a: { b: 1 }, list: [1, 2] }
 
@@ -96,6 +96,50 @@ describe('the run stream, given any interleaving of loose events', () => {
         },
       ),
       { numRuns: 3000 },
+    )
+  })
+
+  it('can be taken up and ended wherever its log stops', () => {
+    fc.assert(
+      fc.property(
+        history,
+        fc.array(looseEvent, { maxLength: 30 }),
+        end,
+        fc.nat(),
+        (messages, events, how, n) => {
+          const { out } = record(events, how, messages)
+          const logged = out.slice(0, n % out.length)
+          const unreadable: unknown[] = []
+          const rest: AgUiEvent[] = []
+          const stream = resumeRunStream({
+            ...{ threadId: 't', runId: 'r', messages, state, events: logged },
+            emit: (event) => rest.push(event),
+            onUnreadable: (error) => unreadable.push(error),
+          })
+          stream.fail(new Error('lost'))
+          expect(unreadable).toEqual([])
+          expect(violations([...logged, ...rest], messages)).toEqual([])
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('stays valid when attempts are closed on the way', () => {
+    const attempts = fc.array(fc.array(looseEvent, { maxLength: 15 }), { maxLength: 4 })
+    fc.assert(
+      fc.property(attempts, fc.boolean(), (all, markComplete) => {
+        const out: AgUiEvent[] = []
+        const emit = (event: AgUiEvent) => out.push(event)
+        const stream = createRunStream({ threadId: 't', runId: 'r', state, emit })
+        for (const events of all) {
+          for (const event of events) stream.write(event)
+          stream.closeOpen({ reason: 'failed', mark: { tried: true }, markComplete })
+        }
+        stream.finish({ type: 'success' })
+        expect(violations(out, [])).toEqual([])
+      }),
+      { numRuns: 500 },
     )
   })
 
