@@ -7,7 +7,7 @@ import type { RunContext, ThreadOwner } from '../agents/index.js'
 /** A value, or a function that returns one for each run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
 
-/** How a graph is served. */
+/** Options for serving a graph. */
 export interface LangGraphOptions {
   /** The agent's name. Default: the name the graph was compiled with. */
   readonly name?: string

@@ -9,7 +9,7 @@ import {
   writeCheckpointState,
 } from './checkpoints/checkpoints.js'
 import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
-import { compiledBreakpoint, openInterrupts } from './interrupts/open-interrupts.js'
+import { compiledBreakpoint, openGraphInterrupts } from './interrupts/open-interrupts.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-interrupts.js'
 import { toAgui } from './messages/to-agui.js'
 import { threadConfig } from './run/graph-config.js'
@@ -58,7 +58,7 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
       if (!saved) return undefined
       const values: unknown = saved.values
       const messages = toAgui(isRecord(values) ? values.messages : [])
-      const open = await openInterrupts(graph, config)
+      const open = await openGraphInterrupts(graph, config)
       const all = open.length > 0 ? open : await compiledBreakpoint(graph, config)
       const interrupts = all.filter((entry) => !isClientToolInterrupt(entry))
       const suspension =

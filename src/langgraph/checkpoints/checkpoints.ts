@@ -66,7 +66,7 @@ export async function writeCheckpointState(
 
 /** An interrupt that is open in a checkpoint. */
 export interface StoredInterrupt extends GraphInterruption {
-  /** How many interrupts with the same id were answered before it. */
+  /** The number of earlier interrupts with the same id. All of them were answered. */
   readonly answersBefore: number
 }
 

@@ -5,7 +5,7 @@ import type { CheckpointedGraph } from '../contract.js'
 import { readGraphMessages } from '../messages/to-agui.js'
 import { checkpointerOf, savedState, storedMessages } from './checkpoints.js'
 
-/** How a checkpoint differs from the thread, by message ids. Each run leaves one beside its last checkpoint. */
+/** The difference between a checkpoint and the thread, by message ids. Each run leaves one beside its last checkpoint. */
 interface CheckpointMark {
   /** In the graph but not in the thread: a graph may keep messages to itself. */
   readonly unseen: readonly string[]

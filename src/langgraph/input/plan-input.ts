@@ -7,7 +7,7 @@ import { readExtras } from '../messages/extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 
-/** What a run gives to the graph. */
+/** The input that a run gives to the graph. */
 export type InputPlan =
   /** New messages for the reducer, which replaces messages with the same id and appends the rest. */
   | { readonly type: 'input'; readonly messages: readonly BaseMessage[] }

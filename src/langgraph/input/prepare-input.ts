@@ -14,7 +14,7 @@ import type { CheckpointedGraph } from '../contract.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { planInput, type InputPlan, type PlanOptions } from './plan-input.js'
 
-/** How to run a graph so that it continues a thread. */
+/** The input that lets a graph continue a thread. */
 export type PreparedInput =
   /** Without messages, the graph resumes where it has stopped. `values` is the state it starts from. */
   | {

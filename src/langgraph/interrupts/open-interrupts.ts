@@ -5,7 +5,7 @@ import type { ServableGraph } from '../contract.js'
 import { breakpointInterrupt, toResumableInterrupts, type ResumableInterrupt } from './to-interrupts.js'
 
 /** The open interrupts of a graph, read from its checkpointer. Breakpoints are not among them. */
-export async function openInterrupts(
+export async function openGraphInterrupts(
   graph: ServableGraph,
   config: RunnableConfig,
 ): Promise<readonly ResumableInterrupt[]> {

@@ -3,7 +3,7 @@ import { Command } from '@langchain/langgraph'
 import type { Answer } from '../../agents/index.js'
 import { toDecision, type ResumableInterrupt } from './to-interrupts.js'
 
-/** How a graph resumes with some answers. */
+/** The way a graph resumes with some answers. */
 export type ResumePlan =
   /** Stream this: a Command, or null after a breakpoint. */
   | { readonly type: 'resume'; readonly input: Command | null }

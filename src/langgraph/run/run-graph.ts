@@ -9,7 +9,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import { markCheckpoint } from '../checkpoints/marks.js'
 import type { GraphEvent, GraphSetup } from '../contract.js'
 import { inputKeys, splitState } from '../input/state-keys.js'
-import { openBreakpoint, openInterrupts } from '../interrupts/open-interrupts.js'
+import { openBreakpoint, openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
 import { GraphStream } from '../source/graph-stream.js'
@@ -99,7 +99,7 @@ async function nextClientResult(
   { setup, ctx, config }: GraphRun,
   answeredCalls: Set<string>,
 ): Promise<GraphInput | undefined> {
-  const interrupts = (await openInterrupts(setup.graph, config)).filter(
+  const interrupts = (await openGraphInterrupts(setup.graph, config)).filter(
     (entry) => isClientToolInterrupt(entry) && !answeredCalls.has(entry.interrupt.toolCallId ?? ''),
   )
   const answers = clientToolAnswers(interrupts, ctx.messages)
@@ -125,7 +125,7 @@ async function controlAfterRun(
   { setup, ctx, config, translator }: GraphRun,
   isInterrupted: boolean,
 ): Promise<Control> {
-  const open = isInterrupted ? await openInterrupts(setup.graph, config) : []
+  const open = isInterrupted ? await openGraphInterrupts(setup.graph, config) : []
   const interrupts = isInterrupted && open.length === 0 ? await openBreakpoint(setup.graph, config) : open
   return waitingControl(ctx, {
     interrupts: interrupts.map((entry) => withSpan(entry, translator)),

@@ -12,18 +12,18 @@ import { savedState } from '../checkpoints/checkpoints.js'
 import type { GraphSetup } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
 import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
-import { openInterrupts } from '../interrupts/open-interrupts.js'
+import { openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
 import { extrasInput } from '../tools/client-extras.js'
 
-/** What to stream through the graph. */
+/** The arguments of one `graph.stream`. */
 export interface GraphInput {
   readonly input: unknown
   readonly config: RunnableConfig
 }
 
-/** How a run starts: the graph gets an input, or the run ends at once. */
+/** The start of a run: the graph gets an input, or the run ends at once. */
 export type GraphRunStart =
   | (GraphInput & {
       readonly type: 'run'
@@ -49,7 +49,7 @@ export async function startGraphRun(
     const saved = await savedState(graph, config)
     if (saved && saved.next.length > 0) return { type: 'run', input: null, config }
   }
-  const open = await openInterrupts(graph, config)
+  const open = await openGraphInterrupts(graph, config)
   const interrupts =
     open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
   const answers = new Map<string, Answer>([

@@ -15,7 +15,7 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   /** The config of the graph: `configurable`, `context`, `recursionLimit`, `callbacks` and so on. */
   readonly config: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** How many events may wait before the graph has to. Default 256. */
+  /** The number of unread events above which the graph waits. Default 256. */
   readonly capacity?: number
   /** Called with problems that do not harm the run. Must not throw. */
   readonly report: (problem: string) => void
@@ -23,7 +23,7 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
 
 type StreamResult = IteratorResult<GraphEvent, void>
 
-/** How a graph has ended. */
+/** The end of a graph, with its error if it failed. */
 interface GraphEnd {
   readonly error?: unknown
 }

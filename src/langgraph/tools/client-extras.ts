@@ -3,7 +3,7 @@ import { isRecord } from '../../core/is-record.js'
 import type { StatefulGraph } from '../contract.js'
 import { inputKeys, overwriting } from '../input/state-keys.js'
 
-/** What the client sends along with a run for the code of a graph. */
+/** Tools and context that the client sends with a run, for the code of a graph. */
 export interface ClientExtras {
   /** The client tools. */
   readonly tools: readonly Tool[]

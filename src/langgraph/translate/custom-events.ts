@@ -4,7 +4,7 @@ import { isRecord } from '../../core/is-record.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { StateMessages } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
-import { toJsonText, type VisibleState } from './visible-state.js'
+import { toSafeText, type VisibleState } from './visible-state.js'
 
 export interface CustomEventsOptions extends Pick<GraphTranslatorOptions, 'newId' | 'report'> {
   readonly sink: EventSink
@@ -75,8 +75,8 @@ export class CustomEvents {
     if (typeof name !== 'string') return false
     const { calls, newId } = this.#options
     const id = readId(fields.id) ?? newId('call')
-    calls.write({ id, name, subagentRunId }, toJsonText(args))
-    if (result !== undefined) calls.result({ toolCallId: id, content: toJsonText(result), subagentRunId })
+    calls.write({ id, name, subagentRunId }, toSafeText(args))
+    if (result !== undefined) calls.result({ toolCallId: id, content: toSafeText(result), subagentRunId })
     return true
   }
 }

@@ -37,7 +37,7 @@ export class GraphTranslator {
   readonly #tools: ToolRuns
   readonly #customEvents: CustomEvents
   readonly #visible: VisibleState
-  /** How often each unknown event came. */
+  /** The number of unknown events, by name. */
   readonly #unknown = new Map<string, number>()
   /** The state that clients see. */
   #shownState: Readonly<Record<string, unknown>> = {}

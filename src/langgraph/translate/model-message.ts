@@ -22,7 +22,7 @@ export interface ModelMessageOptions extends Pick<GraphTranslatorOptions, 'newId
   readonly fallbackId: string
 }
 
-/** What clients have of a message that broke off. */
+/** The parts of a broken-off message that clients have. */
 export interface BrokenMessage {
   readonly subagentRunId: string | undefined
   readonly messageId: string | undefined
@@ -172,7 +172,7 @@ function hasReasoningText(block: unknown): boolean {
 /** Writes the reasoning of one model message: an AG-UI message for each block. */
 class ReasoningWriter {
   readonly #writer: MessageWriter
-  /** How many had no id of the provider. */
+  /** The number of messages without an id of the provider. */
   #unnamed = 0
   /** The provider's id of the next message. */
   #nextId: string | undefined

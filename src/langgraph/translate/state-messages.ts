@@ -7,7 +7,7 @@ import { blockText, contentText, blockToMediaPart } from '../messages/content.js
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage } from './model-message.js'
 import type { GraphToolCalls } from './tool-calls.js'
-import { toJsonText } from './visible-state.js'
+import { toSafeText } from './visible-state.js'
 
 export interface StateMessagesOptions extends Pick<GraphTranslatorOptions, 'messages' | 'newId'> {
   readonly sink: EventSink
@@ -119,13 +119,13 @@ export class StateMessages {
 
 /** The content of a tool result: text, or parts if it has media. */
 export function toToolResultContent(content: unknown): string | ContentPart[] {
-  if (!Array.isArray(content)) return toJsonText(content ?? '')
+  if (!Array.isArray(content)) return toSafeText(content ?? '')
   const blocks: readonly unknown[] = content
   if (blocks.length > 0 && blocks.every((block) => blockText(block) !== undefined)) return contentText(blocks)
   const media = blocks.map(blockToMediaPart)
-  if (media.every((part) => part === undefined)) return toJsonText(content)
+  if (media.every((part) => part === undefined)) return toSafeText(content)
   return blocks.map(
-    (block, index) => media[index] ?? { type: 'text' as const, text: blockText(block) ?? toJsonText(block) },
+    (block, index) => media[index] ?? { type: 'text' as const, text: blockText(block) ?? toSafeText(block) },
   )
 }
 

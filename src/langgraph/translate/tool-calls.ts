@@ -8,7 +8,7 @@ import {
 import { parseJson } from '../../core/json.js'
 import { toolResultId } from '../messages/to-agui.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
-import { toJsonText } from './visible-state.js'
+import { toSafeText } from './visible-state.js'
 
 /** The tool calls of one run. Calls of client tools are pending; results have the ids that history gives them too. */
 export class GraphToolCalls extends ToolCallTracker {
@@ -170,5 +170,5 @@ export class ToolCallAssembler {
 }
 
 function toArgsText(args: unknown): string {
-  return args === undefined || args === null ? '' : toJsonText(args)
+  return args === undefined || args === null ? '' : toSafeText(args)
 }

@@ -38,7 +38,7 @@ function isHiddenKey(key: string): boolean {
 }
 
 /** JSON text of any value. Never throws. */
-export function toJsonText(value: unknown): string {
+export function toSafeText(value: unknown): string {
   if (typeof value === 'string') return value
   return JSON.stringify(toJsonSafe(value, '', () => undefined) ?? null)
 }
@@ -76,7 +76,7 @@ function copyValue(value: unknown, path: string, copying: Copying): unknown {
 function copyObject(value: object, path: string, copying: Copying): unknown {
   if (Array.isArray(value))
     return value.map((entry: unknown, index) => copyValue(entry, `${path}[${index}]`, copying) ?? null)
-  if (!isPlainObject(value) && hasToJson(value)) return copyValue(callToJson(value), path, copying)
+  if (!hasPlainPrototype(value) && hasToJson(value)) return copyValue(callToJson(value), path, copying)
   const members: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(value)) {
     // Undefined members are skipped without a report.
@@ -100,7 +100,7 @@ function jsonProblem(value: unknown, ancestors: ReadonlySet<object>): string | u
     case 'object':
       if (value === null || BaseMessage.isInstance(value)) return undefined
       if (ancestors.has(value)) return 'a circle'
-      return Array.isArray(value) || isPlainObject(value) || hasToJson(value)
+      return Array.isArray(value) || hasPlainPrototype(value) || hasToJson(value)
         ? undefined
         : `a ${classNameOf(value)}`
     default:
@@ -108,7 +108,7 @@ function jsonProblem(value: unknown, ancestors: ReadonlySet<object>): string | u
   }
 }
 
-function isPlainObject(value: object): boolean {
+function hasPlainPrototype(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
