@@ -128,7 +128,7 @@ export interface RunContext extends Identity, Interrupting {
 }
 
 /** What the client sent beside messages and state. */
-export interface ClientInput {
+interface ClientInput {
   /** Tools the client offers. A call to one ends the run; the client answers with the next. */
   readonly tools: readonly ToolInfo[]
   readonly context: readonly Context[]
@@ -136,7 +136,7 @@ export interface ClientInput {
 }
 
 /** The position of an agent in the run's tree of agents. */
-export interface AgentSpan {
+interface AgentSpan {
   /** Unique in the run. */
   readonly address: string
   /** The subagent span this agent runs in. Undefined at the root. */
@@ -146,7 +146,7 @@ export interface AgentSpan {
 }
 
 /** How an agent raises interrupts of its own making, saves its frame, and resumes from it. */
-export interface ResumeContext {
+interface ResumeContext {
   /** The run that was interrupted first; this run when it resumes none. */
   readonly originRunId: string
   /**

@@ -242,7 +242,7 @@ describe('the number of steps', () => {
 })
 
 describe('the end', () => {
-  test('comes with the exit tool: the model is not asked again', async () => {
+  test('comes with the exit tool: the model is not called again', async () => {
     const model = scriptedModel([[call('c1', 'exit', { final_result: 'Bye.' }), call('c2')]])
     const agent = defineAgent({ name: 'a', model, tools: [exitTool(), weather] })
     const { events, outcome } = await play(agent, 'Go.')

@@ -53,7 +53,7 @@ describe('middlewares', () => {
     ['onStart', { onStart: () => Promise.reject(new Error('stop')) }],
     ['onEnd', { onEnd: () => Promise.reject(new Error('stop')) }],
     ['afterTools', { afterTools: () => Promise.reject(new Error('stop')) }],
-  ])('stop the agent when %s throws, and the ones after are not asked', async (hook, broken) => {
+  ])('stop the agent when %s throws, and the ones after are not called', async (hook, broken) => {
     const log: string[] = []
     const agent = defineAgent({
       name: 'a',
@@ -167,7 +167,7 @@ describe('middlewares', () => {
     expect(model.requests).toHaveLength(0)
   })
 
-  test('around a tool do not see its question as an end', async () => {
+  test('around a tool do not take its interrupt for an end', async () => {
     const log: string[] = []
     const ask = defineTool({
       name: 'look',
@@ -188,7 +188,7 @@ describe('middlewares', () => {
     expect(log.slice(0, 4)).toEqual(['A start', 'A calls look', 'A got resolved', 'A after tools'])
   })
 
-  test('that swallow a question do not make it go away', async () => {
+  test('that swallow an interrupt do not make it go away', async () => {
     const ask = defineTool({
       name: 'look',
       description: 'Asks.',
@@ -259,7 +259,7 @@ describe('middlewares', () => {
     expect([looked, model.requests.length]).toEqual([2, 3])
   })
 
-  test('may ask a person instead of the model: what was said is taken back, what was done stays done', async () => {
+  test('may interrupt instead of the model: its messages are rejected, finished work stays', async () => {
     let looked = 0
     const count = defineTool({ name: 'look', description: 'Looks.', execute: () => String(++looked) })
     const ask: Middleware = {
@@ -282,7 +282,7 @@ describe('middlewares', () => {
     expect(model.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
 
-  test('may bring a tool that asks for the whole agent', async () => {
+  test('may bring a tool that raises interrupts for the whole agent', async () => {
     const bring: Middleware = {
       onStart: ({ tools }, ctx) => ({
         tools: [
@@ -322,7 +322,7 @@ describe('middlewares', () => {
     expect(log).toEqual(['|seen'])
   })
 
-  test('are asked after the tools once in each step', async () => {
+  test('are called after the tools once in each iteration', async () => {
     const log: string[] = []
     const agent = defineAgent({
       name: 'a',

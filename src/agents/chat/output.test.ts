@@ -53,7 +53,7 @@ describe('structured output', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  test('that does not fit is asked for again, with the reason', async () => {
+  test('that does not fit is requested again, with the reason', async () => {
     const { agent, model } = agentOf(['Oslo, I think.', '{"city":7}', '{"city":"Oslo"}', '{"city":"Bergen"}'])
     const client = createClient(agent)
     expect((await client.say('Where?')).outcome).toMatchObject({

@@ -157,7 +157,7 @@ describe('what an agent hears', () => {
     expect(seenFrom('desk', messages)).toEqual(['user: Hi.', 'assistant: Moment.'])
   })
 
-  test('is not what was taken back', () => {
+  test('has no rejected messages', () => {
     const rejected = { ...root('Half'), metadata: { millrace: { rejected: 'broke' } } }
     expect(seenFrom('desk', [user('Hi.'), rejected])).toEqual(['user: Hi.'])
     expect(seenFrom('desk/2/b', [user('Hi.'), rejected])).toEqual(['user: Hi.'])

@@ -153,7 +153,7 @@ describe('a checkpoint', () => {
     expect(log).toEqual([])
   })
 
-  test('is refused when what an asker keeps is not JSON, with the place', async () => {
+  test('is refused when the state of an interrupt is not JSON, with the path', async () => {
     const tool = toolOf('book', ({ interrupt }) => interrupt({ state: { at: { when: new Date(0) } } }))
     const { outcome } = await play(agentOf([[call('c1')]], { tools: [tool] }), 'Book.')
     expect(outcome).toMatchObject({
@@ -330,14 +330,14 @@ describe('an old checkpoint', () => {
 })
 
 describe('a store of checkpoints', () => {
-  test('has the checkpoint before anybody hears of the question', async () => {
+  test('has the checkpoint before anybody sees the interrupt', async () => {
     const { store, log } = textStore()
     const running = run(agentOf([[call('c1')]]), 'Book.', { checkpoints: store })
     for await (const event of linted(running, 'Book.')) log.push(event.type)
     expect(log.slice(-2)).toEqual(['saved', 'RUN_FINISHED'])
   })
 
-  test('that fails to save keeps the question from being asked', async () => {
+  test('that fails to save keeps the interrupt from being shown', async () => {
     const save = () => Promise.reject(new Error('disk full'))
     const { events, outcome } = await play(agentOf([[call('c1')]]), 'Book.', {
       checkpoints: { load: () => Promise.resolve(undefined), save },
@@ -386,7 +386,7 @@ describe('a store of checkpoints', () => {
     expect(fourth.outcome).toMatchObject({ type: 'completed', text: 'You are welcome.' })
   })
 
-  test('keeps the thread up to date when a run that had asked comes to its end', async () => {
+  test('keeps the thread up to date when a resumed run ends', async () => {
     const { store, read } = textStore()
     const agent = agentOf([[call('c1')], 'Booked.'])
     const first = await play(agent, { threadId: 't1', messages: [] }, { checkpoints: store })
@@ -412,7 +412,7 @@ describe('a store of checkpoints', () => {
     expect(resultsIn(third.events)).toEqual(['c2: []'])
   })
 
-  test('asks again when a thread with open questions is run without answers', async () => {
+  test('raises open interrupts again when the thread is run without answers', async () => {
     const { store } = textStore()
     const model = scriptedModel([[call('c1')], 'Booked.'])
     const agent = defineAgent({ name: 'concierge', model, tools: [book] })

@@ -37,8 +37,8 @@ function booking() {
   return { log, book, other }
 }
 
-describe('a tool that asks', () => {
-  test('ends the run with its question, and goes on with the answer', async () => {
+describe('a tool that raises an interrupt', () => {
+  test('ends the run with it, and resumes with the answer', async () => {
     const { log, book } = booking()
     const model = scriptedModel([['Let me book.', call('c1')], 'Booked.'])
     const client = createClient(defineAgent({ name: 'concierge', model, tools: [book] }))
@@ -97,7 +97,7 @@ describe('a tool that asks', () => {
     expect(resultsIn(second.events)).toEqual(['c1: dropped'])
   })
 
-  test('asks several questions one after the other, and no answer is lost', async () => {
+  test('raises several one after the other, and no answer is lost', async () => {
     const bookTool = toolOf('book', async ({ interrupt }) => {
       const answers: unknown[] = []
       for (const message of ['Which day?', 'How many?', 'Breakfast?'])
@@ -123,7 +123,7 @@ describe('a tool that asks', () => {
     ])
   })
 
-  test('may ask several questions at once, which may be answered in any order', async () => {
+  test('may raise several at once, which may be answered in any order', async () => {
     const bookTool = toolOf('book', ({ interrupt }) =>
       Promise.all(['Which day?', 'How many?'].map(async (message) => await interrupt({ message }))),
     )
@@ -183,7 +183,7 @@ describe('a tool that asks', () => {
           throw new Error('something else')
         }),
     ],
-  ])('asks all the same when it catches the interrupt and %s', async (_how, execute) => {
+  ])('is interrupted all the same when it catches the signal and %s', async (_how, execute) => {
     const model = scriptedModel([[call('c1')], 'Done.'])
     const client = createClient(defineAgent({ name: 'a', model, tools: [toolOf('book', execute)] }))
     const first = await client.say('Go.')
@@ -251,7 +251,7 @@ describe('an answer', () => {
     expect(log).toEqual(['other'])
   })
 
-  test('to an unknown question is refused with those that are open, and nothing runs', async () => {
+  test('to an unknown interrupt is refused with those that are open, and nothing runs', async () => {
     const log: string[] = []
     const model = scriptedModel([[call('c1')], 'Done.'])
     const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool(log)] }))
@@ -307,7 +307,7 @@ describe('an answer', () => {
   })
 })
 
-describe('several questions', () => {
+describe('several interrupts', () => {
   function three() {
     const { log, book, other } = booking()
     const model = scriptedModel([[call('c1'), call('c2', 'other'), call('c3'), call('c4')], 'Done.'])
@@ -315,7 +315,7 @@ describe('several questions', () => {
     return { log, model, client }
   }
 
-  test('are asked in one end of the run, after the other tools have run', async () => {
+  test('are raised in one end of the run, after the other tools have run', async () => {
     const { client, log } = three()
     const first = await client.say('Go.')
     expect(interruptsOf(first).map(({ toolCallId }) => toolCallId)).toEqual(['c1', 'c3', 'c4'])
@@ -323,7 +323,7 @@ describe('several questions', () => {
     expect(log).toEqual(['asks c1', 'runs c2', 'asks c3', 'asks c4'])
   })
 
-  test('answered in part run in part; the rest is asked again with the same ids and nothing of it runs', async () => {
+  test('answered in part run in part; the rest is raised again with the same ids and nothing of it runs', async () => {
     const { client, log, model } = three()
     const first = await client.say('Go.')
     log.length = 0
@@ -345,7 +345,7 @@ describe('several questions', () => {
     expect(shown?.sort()).toEqual(['c1', 'c2', 'c3', 'c4'])
   })
 
-  test('are asked again, unchanged, when nothing is answered; nothing runs', async () => {
+  test('are raised again, unchanged, when nothing is answered; nothing runs', async () => {
     const { client, log } = three()
     const first = await client.say('Go.')
     log.length = 0
@@ -366,7 +366,7 @@ describe('several questions', () => {
   })
 })
 
-describe('beside a question', () => {
+describe('beside an interrupt', () => {
   const bookTool = booking().book
 
   test('a tool that fails has its error told, and is not run again', async () => {
@@ -425,7 +425,7 @@ describe('beside a question', () => {
     }
     const painted: Message = { id: 't1', role: 'tool', toolCallId: 'c1', content: 'painted' }
 
-    test('may be answered with the question', async () => {
+    test('may be answered with the interrupt', async () => {
       const { model, client, id } = await start()
       const messages = [...client.messages, painted]
       const second = await client.send({ messages, resume: toResume({ [id]: 1 }) })
@@ -439,7 +439,7 @@ describe('beside a question', () => {
       ])
     })
 
-    test('is still pending when only the question is answered', async () => {
+    test('is still pending when only the interrupt is answered', async () => {
       const { model, client, id } = await start()
       const second = await client.answer({ [id]: 1 })
       expect(second.outcome).toMatchObject({ type: 'completed', pendingToolCalls: [{ id: 'c1' }] })
@@ -464,7 +464,7 @@ describe('beside a question', () => {
     })
   })
 
-  test('an attempt that was taken back does not come back', async () => {
+  test('a rejected attempt does not come back', async () => {
     const model = scriptedModel([['Half an', { error: { status: 503 } }], ['Again.', call('c1')], 'Done.'])
     const agent = defineAgent({ name: 'a', model, tools: [bookTool], retry: { initialDelayMs: 0 } })
     const client = createClient(agent)
@@ -489,7 +489,7 @@ test('a middleware that brings a tool brings it also when the run goes on', asyn
   expect(model.requests[1]?.tools?.map(({ name }) => name)).toEqual(['book'])
 })
 
-test('text between calls that ask stays where it is, and their results come behind it', async () => {
+test('text between interrupted calls stays where it is, and their results come behind it', async () => {
   const { book } = booking()
   const model = scriptedModel([['One.', call('c1'), { reasoning: 'Hm.' }, 'Two.', call('c2')], 'Done.'])
   const client = createClient(defineAgent({ name: 'a', model, tools: [book] }))
@@ -517,7 +517,7 @@ test('steps are counted on when a run goes on', async () => {
   expect(third.outcome).toMatchObject({ type: 'failed', error: { code: 'MAX_ITERATIONS' } })
 })
 
-test('what a tool changed before it asked is kept: values and state', async () => {
+test('what a tool changed before its interrupt is kept: values and state', async () => {
   const book = toolOf('book', async ({ values, setState, interrupt, state }) => {
     values.set('tries', Number(values.get('tries') ?? 0) + 1)
     setState({ tries: values.get('tries') })

@@ -38,7 +38,7 @@ const messagesIn = (played: Played): (string | undefined)[] =>
 const booker = (name: string, id = name) =>
   chat(name, [[`${name} asks.`, call(id, 'book')], `${name} is content.`], { tools: [book] })
 
-describe('questions all over a tree', () => {
+describe('interrupts all over a tree', () => {
   const build = () => {
     const deep = booker('deep')
     const boss = chat('boss', [[request('b1', 'deep'), call('b2', 'book')], 'Boss is content.'], {
@@ -95,7 +95,7 @@ describe('questions all over a tree', () => {
     ])
   })
 
-  test('are asked again under the same ids when nobody answers, and nobody runs', async () => {
+  test('are raised again under the same ids when nobody answers, and no agent runs', async () => {
     const { client } = build()
     const first = await client.say('Go.')
     const again = await client.send({})
@@ -146,7 +146,7 @@ describe('questions all over a tree', () => {
   })
 })
 
-describe('a question in a loop of lanes', () => {
+describe('an interrupt in a loop of lanes', () => {
   test('is a new one in the next round, in each lane', async () => {
     const booking = (name: string): Agent =>
       agentOf(name, async function* (ctx) {
@@ -171,8 +171,8 @@ describe('a question in a loop of lanes', () => {
   })
 })
 
-describe('a question after handing over in circles', () => {
-  test('reaches the turn it was asked in, also when that agent had a turn before', async () => {
+describe('an interrupt after transfers in circles', () => {
+  test('reaches the agent that raised it, also when that agent has run before', async () => {
     const c = chat('c', [[transfer('c1', 'a')], [call('c2', 'book')], 'Booked by c.'], { tools: [book] })
     const b = chat('b', [[transfer('b1', 'a')]])
     const a = chat('a', [[transfer('a1', 'c')], [transfer('a2', 'b')], [transfer('a3', 'c')]], {
@@ -189,7 +189,7 @@ describe('a question after handing over in circles', () => {
 })
 
 describe('two calls of one agent in a lane that ask', () => {
-  test('keep what they have: one answer leaves one question, and later calls of the tool start afresh', async () => {
+  test('keep what they have: one answer leaves one interrupt, and later calls of the tool start afresh', async () => {
     const runs: Record<string, number> = {}
     const counted = toolOf('counted', async ({ interrupt, resumed, toolCallId }) => {
       runs[toolCallId] = (runs[toolCallId] ?? 0) + 1
@@ -228,7 +228,7 @@ describe('a tree that has changed since it was saved', () => {
     ['a tool less', flow(saying('one', 'One.'), chat('booking', []).agent)],
     ['lanes for steps', parallel({ name: 'flow', agents: [saying('one', 'One.'), booking()] })],
     ['another name', sequential({ name: 'other', agents: [saying('one', 'One.'), booking()] })],
-  ])('by %s cannot be resumed, and keeps its questions', async (_what, changed) => {
+  ])('by %s cannot be resumed, and keeps its interrupts', async (_what, changed) => {
     const client = createClient(flow(saying('one', 'One.'), booking()))
     const first = await client.say('Go.')
     const fields = { threadId: client.threadId, resume: toResume({ [idOf(first)]: 1 }) }
@@ -275,7 +275,7 @@ describe('a tree that has changed since it was saved', () => {
   })
 })
 
-test('a lane that fails when it goes on leaves the questions of the run open, and the others as they were', async () => {
+test('a lane that fails when it is resumed leaves the interrupts of the run open, and the others as they were', async () => {
   let isBroken = true
   const flaky = agentOf('flaky', async function* (ctx) {
     const answer = await ctx.interrupt({ message: 'flaky?' })

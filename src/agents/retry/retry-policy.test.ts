@@ -178,7 +178,7 @@ describe('delayBefore', () => {
   const attempts = fc.integer({ min: 1, max: 5_000 })
   const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-  test('every delay is a number between the jittered pause and the cap', () => {
+  test('every delay is a number between the jittered delay and the cap', () => {
     fc.assert(
       fc.property(policies, attempts, chance, (policy, attempt, random) => {
         const delay = delayBefore({ attempt }, policy, () => random)
@@ -278,7 +278,7 @@ describe('decideRetry', () => {
     expect(decision).toEqual({ type: 'exhausted', reason: neutral })
   })
 
-  test('once the signal has aborted every error is a stop, and the verdict is not asked', async () => {
+  test('once the signal has aborted every error is a stop, and the verdict is not called', async () => {
     const verdict = vi.fn(() => again)
     const aborted = { ...request, signal: AbortSignal.abort('cancelled') }
     const policy = toRetryPolicy({ verdict })

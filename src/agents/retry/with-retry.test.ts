@@ -259,7 +259,7 @@ describe('there is no retry of', () => {
     expect(agent.runs).toHaveLength(3)
   })
 
-  test('a question to a person', async () => {
+  test('an interrupt', async () => {
     const asks: Attempt = async function* (ctx) {
       const answer = await ctx.interrupt({ message: 'Really?' })
       yield* text('good', answer.status)
@@ -294,7 +294,7 @@ describe('tools', () => {
     expect(outcome.type).toBe(runs === 1 ? 'failed' : 'completed')
   })
 
-  test('an agent may say of itself that it goes on; what was complete is not taken back then', async () => {
+  test('an agent may say of itself that it resumes; complete messages are not rejected then', async () => {
     const complete: AgentEvent[] = [
       ...text('m1', 'Let me pay.'),
       { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
@@ -307,7 +307,7 @@ describe('tools', () => {
     expect(marked.map(({ id }) => id)).toEqual(['m2'])
   })
 
-  test('a run that goes on from a pause is not run again: it can be resumed once more', async () => {
+  test('a resumed run is not run again: it can be resumed once more', async () => {
     const pay = defineTool({
       name: 'pay',
       description: 'Pays.',
@@ -376,7 +376,7 @@ function contextWith(fields: Partial<RunContext>): RunContext {
 describe('who stops', () => {
   const request = { threadId: 't', runId: 'r', messages: [question] }
 
-  test('during the pause ends it at once', async () => {
+  test('during the delay ends it at once', async () => {
     const clock = manualClock()
     const agent = scripted(fails(), answers)
     const stop = new AbortController()

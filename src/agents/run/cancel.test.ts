@@ -170,7 +170,7 @@ describe('a run cancelled at once', () => {
     expect(log).toEqual(['clean'])
   })
 
-  test('does not wait out the pause before a retry', async () => {
+  test('does not wait out the delay before a retry', async () => {
     const clock = manualClock()
     const { running, ended, model } = start([[{ error: { status: 503 } }], 'Later.'], [], { clock })
     await settled()

@@ -47,7 +47,7 @@ const talking = (name: string): Agent =>
   })
 
 describe('an agent written by hand', () => {
-  test('asks a person, and runs again with the answer and what it kept', async () => {
+  test('raises an interrupt, and runs again with the answer and its state', async () => {
     const seen: unknown[] = []
     const agent = agentOf('hand', async function* (ctx) {
       seen.push(ctx.resumed)
@@ -96,7 +96,7 @@ describe('an agent written by hand', () => {
         throw new Error('something else')
       },
     ],
-  ])('asks all the same when it catches the interrupt and %s', async (_how, react) => {
+  ])('is interrupted all the same when it catches the signal and %s', async (_how, react) => {
     const agent = agentOf('hand', async function* (ctx) {
       await ctx.interrupt({ message: 'Sure?' }).catch(react)
       yield* textMessage(ctx.services.newId('message'), 'Done.')
@@ -237,7 +237,7 @@ describe('an agent that runs others', () => {
     ])
   })
 
-  test('keeps the answers it got itself while one of them asks', async () => {
+  test('keeps its own answers while one of them is interrupted', async () => {
     const asked: string[] = []
     const root = agentOf('root', async function* (ctx) {
       asked.push('root')
@@ -331,7 +331,7 @@ describe('an agent that runs others', () => {
     expect(log).toEqual(['leaf closed', 'root closed'])
   })
 
-  test('may run a chat agent that asks from a tool', async () => {
+  test('may run a chat agent whose tool raises an interrupt', async () => {
     const book = defineTool({
       name: 'book',
       description: 'Books.',

@@ -130,7 +130,7 @@ function childPosition({ scope, position, agent, options }: Delegation, address:
   }
 }
 
-/** The same in the run that resumes this one, so that clients see the span go on. */
+/** The same in the run that resumes this one, so that clients see one span. */
 function spanId({ resumption }: RunScope, address: string): string {
   return `sub-${stableHash(`${resumption.originRunId}\n${address}`)}`
 }

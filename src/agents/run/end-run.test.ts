@@ -59,7 +59,7 @@ async function answeredAndStopped(agent: Agent, asked: Outcome, seen: string): P
   return running.result
 }
 
-describe('a question whose call has its result when the run breaks off', () => {
+describe('an interrupt whose call has its result when the run fails', () => {
   test.each([
     ['cancelled', 'hangs'],
     ['failed', 'fails'],
@@ -95,7 +95,7 @@ describe('a question whose call has its result when the run breaks off', () => {
   })
 })
 
-describe('an agent that asks for several calls at once', () => {
+describe('an agent that raises interrupts for several calls at once', () => {
   /** As agents of foreign runtimes do: it goes on when it has all answers. Fails after the first result. */
   function batchOf(): { readonly agent: Agent; readonly heard: unknown[] } {
     const heard: unknown[] = []
@@ -141,7 +141,7 @@ describe('an agent that asks for several calls at once', () => {
   })
 })
 
-test('a question that is asked again by itself can be answered again', async () => {
+test('an interrupt that is raised again by itself can be answered again', async () => {
   const agent: Agent = {
     name: 'forgetful',
     description: '',

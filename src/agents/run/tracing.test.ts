@@ -233,7 +233,7 @@ describe('a tool', () => {
     )
   })
 
-  test('that asks a person has not failed', async () => {
+  test('that is interrupted has not failed', async () => {
     const book = toolOf('book', async ({ interrupt }) => (await interrupt({ message: 'Book?' })).status)
     const client = createClient(agentOf([[call('c1', 'book')], 'Done.'], { tools: [book] }))
     const asked = await inRoot((trace) => client.say('Go.', { trace }))

@@ -231,7 +231,7 @@ describe('a tree that is stopped at once', () => {
     ])
   })
 
-  test('between the parts of an answer asks for all of it again, as if nothing of it had been said', async () => {
+  test('between the parts of an answer requests all of it again, as if none of it had been written', async () => {
     const half = deferred()
     const look = toolOf('look', () => 'seen')
     const answer = ['Let me look.', call('l', 'look')]

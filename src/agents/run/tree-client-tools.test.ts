@@ -171,7 +171,7 @@ describe('tools of the client in lanes', () => {
     ])
   })
 
-  test('may be answered before, with or after a question to a person in another lane', async () => {
+  test('may be answered before, with or after an interrupt in another lane', async () => {
     for (const order of ['before', 'with', 'after'] as const) {
       const asker = chat('asker', [[call('q', 'book')], 'Booked.'], { tools: [book] })
       const hand = painter('hand', 'p')

@@ -95,7 +95,7 @@ describe('an agent as a tool', () => {
     expect(outcome).not.toHaveProperty('result')
   })
 
-  test('does not take an answer that was taken back for its own', async () => {
+  test('does not take a rejected answer for its own', async () => {
     const direct = defineTool({ name: 'direct', description: 'd', execute: () => '' })
     const inner = agentOf('inner', [['Half', { error: { status: 503 } }], [call('i1', 'direct')], []], {
       tools: [direct],
@@ -208,7 +208,7 @@ describe('an agent as a tool', () => {
   })
 })
 
-describe('a question from an agent inside a tool', () => {
+describe('an interrupt of an agent inside a tool', () => {
   test('two agents deep ends the run once, and its answer completes both', async () => {
     const innermost = agentOf('innermost', [[call('i1', 'book')], 'Booked.'], { tools: [book] })
     const middle = agentOf('middle', [[callAgent('m1', 'innermost')], 'Middle done.'], {
@@ -234,7 +234,7 @@ describe('a question from an agent inside a tool', () => {
     )
   })
 
-  test('answered alone leaves its siblings as they are: they are asked again and not entered', async () => {
+  test('answered alone leaves its siblings as they are: they are raised again and not entered', async () => {
     const entered: string[] = []
     const inner = defineAgent({
       name: 'inner',
@@ -302,7 +302,7 @@ describe('a tool that runs agents by itself', () => {
     }
   }
 
-  test('need not care about their events and questions', async () => {
+  test('need not care about their events and interrupts', async () => {
     const work = toolOf('work', async ({ delegate }) => {
       await drain(delegate(finish, { messages: [] }))
       return 'worked'
@@ -317,7 +317,7 @@ describe('a tool that runs agents by itself', () => {
     expect(resultsIn(second.events).at(-1)).toBe('o1: worked')
   })
 
-  test('keeps the answers it got itself while an agent of it asks', async () => {
+  test('keeps its own answers while an agent of it is interrupted', async () => {
     let asked = 0
     const work = toolOf('work', async ({ delegate, interrupt }) => {
       asked++
@@ -335,7 +335,7 @@ describe('a tool that runs agents by itself', () => {
     expect(asked).toBe(3)
   })
 
-  test('may run one agent twice: each has questions of its own', async () => {
+  test('may run one agent twice: each has interrupts of its own', async () => {
     const work = toolOf('work', async ({ delegate }) => {
       const agent = helper('twin')
       const both = [delegate(agent, { messages: [] }), delegate(agent, { messages: [] })]
@@ -458,7 +458,7 @@ describe('an agent as a tool that is not shown', () => {
     ])
   })
 
-  test('asks all the same, and goes on with what it knew', async () => {
+  test('raises interrupts all the same, and resumes with its messages', async () => {
     const model = scriptedModel([['Looking.', call('i1', 'book')], 'Booked.'])
     const inner = defineAgent({ name: 'inner', description: 'Inner.', model, tools: [book] })
     const outer = agentOf('outer', [[callAgent('o1', 'inner')], 'Done.'], {
@@ -478,7 +478,7 @@ describe('an agent as a tool that is not shown', () => {
     ])
   })
 
-  test('may use an id for a call again, also after a question', async () => {
+  test('may use an id for a call again, also after an interrupt', async () => {
     let looked = 0
     const inner = agentOf(
       'inner',
@@ -497,7 +497,7 @@ describe('an agent as a tool that is not shown', () => {
     expect(resultsIn(third.events)).toEqual(['o1: Seen.'])
   })
 
-  test('made of several agents: they hear each other, also after a question', async () => {
+  test("made of several agents: they see each other's messages, also after an interrupt", async () => {
     const writer = scriptedModel(['Draft.'])
     const asker = scriptedModel([[call('i1', 'book')], 'Asked.'])
     const editor = scriptedModel(['Edited.'])
@@ -536,7 +536,7 @@ describe('an agent as a tool that is not shown', () => {
     ])
   })
 
-  test('forgets what was taken back', async () => {
+  test('forgets rejected messages', async () => {
     const second = scriptedModel(['Second.'])
     const flow = sequential({
       name: 'flow',
@@ -584,7 +584,7 @@ describe('an agent as a tool made of others', () => {
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
   })
 
-  test('gives its last words also when they were said before a question', async () => {
+  test('returns its last text also when it was written before an interrupt', async () => {
     const silent = agentOf('silent', [[call('i1', 'book')], []], { tools: [book] })
     const flow = sequential({ name: 'flow', description: 'd', agents: [saying('a', 'A.'), silent] })
     const client = createClient(

@@ -115,7 +115,7 @@ describe('a transfer', () => {
     ])
   })
 
-  test('in circles: a question after it reaches the right turn', async () => {
+  test('in circles: an interrupt after it reaches the right agent', async () => {
     const c = chat('c', [[call('c1', 'book')], 'Booked by c.'], { tools: [book] })
     const b = chat('b', [[transfer('b1', 'a')]])
     const a = chat('a', [[transfer('a1', 'b')], [transfer('a2', 'c')]], { subAgents: [b.agent, c.agent] })
@@ -211,7 +211,7 @@ describe('an agent and those it hands over to', () => {
     expect(ofType(events, 'RUN_ERROR')).toHaveLength(1)
   })
 
-  test('may hand over as often as they may, also when a question comes in between', async () => {
+  test('may transfer as often as allowed, also with an interrupt in between', async () => {
     const b = chat('b', [[call('b1', 'book')], [transfer('b2', 'a')], 'Last.'], { tools: [book] })
     const a = chat('a', [[transfer('a1', 'b')], [transfer('a2', 'b')]], {
       subAgents: [b.agent],
@@ -277,7 +277,7 @@ describe('an agent that always hands over when it is done', () => {
     expect(outcome).toMatchObject({ type: 'completed', text: 'Thanks.' })
   })
 
-  test('does not when it exits, asks or fails', async () => {
+  test('does not when it exits, is interrupted or fails', async () => {
     const ends: Control[] = []
     for (const script of [
       [[call('e', 'exit', { final_result: 1 })]],

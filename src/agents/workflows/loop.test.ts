@@ -111,8 +111,8 @@ describe('a loop', () => {
   })
 })
 
-describe('a loop with a question in each round', () => {
-  test('asks afresh in the next round, with the same call id as well', async () => {
+describe('a loop with an interrupt in each round', () => {
+  test('raises a new one in the next round, with the same call id as well', async () => {
     const asker = chat('asker', (_request, index) => (index % 2 === 0 ? [call('a', 'book')] : 'Booked.'), {
       tools: [book],
     })
@@ -131,7 +131,7 @@ describe('a loop with a question in each round', () => {
     ])
   })
 
-  test('asked by the agent itself, is one question a round', async () => {
+  test('raised by the agent itself, is one interrupt a round', async () => {
     const asked: unknown[] = []
     const asker = agentOf('asker', async function* (ctx) {
       const answer = await ctx.interrupt({ message: 'Go on?' })

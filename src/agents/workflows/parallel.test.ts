@@ -143,7 +143,7 @@ describe('agents side by side', () => {
     )
   })
 
-  test('may be one agent twice: addresses, spans and questions are apart', async () => {
+  test('may be one agent twice: addresses, spans and interrupts are apart', async () => {
     const interrupted = agentOf('interrupted', async function* (ctx) {
       const answer = await ctx.interrupt({ message: ctx.span.address })
       yield* words(answer.status === 'resolved' ? String(answer.payload) : 'dropped', ctx)
@@ -234,7 +234,7 @@ describe('a lane that fails', () => {
     })
   })
 
-  test('and is to settle is not run again when another lane asks', async () => {
+  test('and is to settle is not run again when another lane is interrupted', async () => {
     let runs = 0
     // eslint-disable-next-line require-yield
     const broken = agentOf('broken', async function* () {
@@ -301,7 +301,7 @@ describe('a lane that ends more than itself', () => {
     expect(startedIn(events)).not.toContain('never')
   })
 
-  test('by a break takes back what another lane had asked', async () => {
+  test('by a break withdraws the interrupts of another lane', async () => {
     const interrupted = chat('interrupted', [[call('a', 'book')]], { tools: [book] })
     const judge = agentOf('judge', async function* () {
       await settled()
@@ -342,7 +342,7 @@ describe('lanes of which some ask and some finish', () => {
     return { client: createClient(flow), log, one, two, last }
   }
 
-  test('end the run once with all questions, and those that are done stay silent', async () => {
+  test('end the run once with all interrupts, and those that are done stay silent', async () => {
     const { client, log, one, last } = build()
     const first = await client.say('Go.')
     expect(textsIn(first.events).sort()).toEqual(['Quick.', 'Still.', 'one asks.', 'two asks.'])
@@ -375,7 +375,7 @@ describe('lanes of which some ask and some finish', () => {
     ])
   })
 
-  test('keep the one that has no answer as it is: it is asked again under the same id, and not entered', async () => {
+  test('keep the one that has no answer as it is: it is raised again under the same id, and not entered', async () => {
     const { client, one, two } = build()
     const first = await client.say('Go.')
     const second = await client.answer({ [idOf(first, 'Book two?')]: 2 })
@@ -398,7 +398,7 @@ test('a reader that leaves early stops all lanes, and each cleans up', async () 
   expect(log.sort()).toEqual(['a cleaned up', 'b cleaned up', 'c cleaned up'])
 })
 
-test('a question that the agent of a lane swallows is asked all the same, and what it did then does not count', async () => {
+test('an interrupt that the agent of a lane swallows is raised all the same, and its later work does not count', async () => {
   const swallower = agentOf('swallower', async function* (ctx) {
     let heard: string
     try {

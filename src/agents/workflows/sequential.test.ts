@@ -123,7 +123,7 @@ describe('a sequence with two agents that ask', () => {
     return { client: createClient(flow), one, two, last }
   }
 
-  test('asks one after the other, and what is done is never done again', async () => {
+  test('raises interrupts one after the other, and finished work is never done again', async () => {
     const { client, one, two, last } = build()
     const first = await client.say('Book.')
     expect(startedIn(first.events)).toEqual(['one'])
