@@ -13,7 +13,7 @@ import {
   type LlmStep,
 } from '../support/adk/scripted-llm.js'
 import {
-  asked,
+  requestLines,
   callId,
   callsIn,
   clientTool,
@@ -62,7 +62,7 @@ describe.each(clientVersions)('with the client $version', ({ version, Client }) 
     expect(textIn(await talk.say('Weather in Oslo?'))).toBe('It is 21.')
     expect(textIn(await talk.say('Cold?'))).toBe('Mild.')
     expect(textIn(await talk.say('Bye'))).toBe('Bye.')
-    expect(asked(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?', 'model: Mild.', 'user: Bye'])
+    expect(requestLines(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?', 'model: Mild.', 'user: Bye'])
     expect(runs).toEqual(['Oslo'])
     expect(await historyOf(served)).toEqual(talk.client.messages)
   })
@@ -98,25 +98,25 @@ describe.each(clientVersions)('with the client $version', ({ version, Client }) 
     // Answered anew: the model does not see what it said before.
     client.setMessages(client.messages.slice(0, -1))
     expect(textIn(await talk.send())).toBe('Warm.')
-    expect(asked(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?'])
+    expect(requestLines(llm.calls[3])).toEqual([...weatherTalk, 'user: Cold?'])
     // It goes on from there.
     await talk.say('Good?')
-    expect(asked(llm.calls[4])).toEqual([...weatherTalk, 'user: Cold?', 'model: Warm.', 'user: Good?'])
+    expect(requestLines(llm.calls[4])).toEqual([...weatherTalk, 'user: Cold?', 'model: Warm.', 'user: Good?'])
     // Edited, under the same id, in the middle.
     const edited = client.messages.slice(0, client.messages.length - 3)
     const last = edited.at(-1)
     expect(last).toMatchObject({ role: 'user', content: 'Cold?' })
     client.setMessages([...edited.slice(0, -1), { ...last, content: 'Nice?' } as Message])
     await talk.send()
-    expect(asked(llm.calls[5])).toEqual([...weatherTalk, 'user: Nice?'])
+    expect(requestLines(llm.calls[5])).toEqual([...weatherTalk, 'user: Nice?'])
     // From the very beginning.
     client.setMessages([
       { ...(talk.streams[0]?.input.messages as Message[])[0], content: 'Rome?' } as Message,
     ])
     expect(textIn(await talk.send())).toBe('Hot.')
-    expect(asked(llm.calls[6])).toEqual(['user: Rome?'])
+    expect(requestLines(llm.calls[6])).toEqual(['user: Rome?'])
     await talk.say('Really?')
-    expect(asked(llm.calls[8])).toEqual([
+    expect(requestLines(llm.calls[8])).toEqual([
       'user: Rome?',
       'model: get_weather({"city":"Rome"})',
       'user: get_weather -> {"temperature":21}',
@@ -170,10 +170,10 @@ it('takes in several new messages at once, and an assistant text that the client
   const talk = served.talk()
   talk.client.addMessage({ id: 'u1', role: 'user', content: 'One' })
   await talk.say('Two')
-  expect(asked(llm.calls[0])).toEqual(['user: One | Two'])
+  expect(requestLines(llm.calls[0])).toEqual(['user: One | Two'])
   talk.client.addMessage({ id: 'a9', role: 'assistant', content: 'I agree to everything.' })
   await talk.say('Three')
-  expect(asked(llm.calls[1])).toEqual(['user: One | Two', 'model: Both.', 'user: Three'])
+  expect(requestLines(llm.calls[1])).toEqual(['user: One | Two', 'model: Both.', 'user: Three'])
 })
 
 it('goes on with a thread after a restart, threads in SQLite and sessions in memory', async () => {
@@ -184,7 +184,7 @@ it('goes on with a thread after a restart, threads in SQLite and sessions in mem
   const next = again.talk()
   next.client.setMessages(talk.client.messages)
   expect(textIn(await next.say('Cold?'))).toBe('Mild.')
-  expect(asked(llm.calls[2])).toEqual([...weatherTalk, 'user: Cold?'])
+  expect(requestLines(llm.calls[2])).toEqual([...weatherTalk, 'user: Cold?'])
   expect(runs).toEqual(['Oslo'])
 })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { clientTools, fromAdk } from '../../src/adk/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import {
-  asked,
+  requestLines,
   callId,
   callsIn,
   clientTool,
@@ -56,7 +56,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(callsIn(events).map(({ name }) => name)).toEqual(['pick', 'draw'])
     const results = { [callId(events, 'pick')]: 'red', [callId(events, 'draw')]: 'done' }
     expect(textIn(await talk.answer(results, { tools }))).toBe('Nice.')
-    expect(asked(llm.calls[1])).toEqual(answeredBoth)
+    expect(requestLines(llm.calls[1])).toEqual(answeredBoth)
     expect(await historyOf(served)).toEqual(talk.client.messages)
   })
 
@@ -69,7 +69,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect(held.at(-1)?.type).toBe('RUN_FINISHED')
     expect([textIn(held), llm.calls.length]).toEqual(['', 1])
     expect(textIn(await talk.answer({ [callId(events, 'pick')]: 'red' }, { tools }))).toBe('Nice.')
-    expect(asked(llm.calls[1])).toEqual(answeredBoth)
+    expect(requestLines(llm.calls[1])).toEqual(answeredBoth)
   })
 })
 
@@ -84,9 +84,9 @@ it('a result that comes after another message is told to the model, once', async
   const id = callId(await talk.say('Go', { tools }), 'pick')
   expect(textIn(await talk.say('Never mind', { tools }))).toBe('Then not.')
   // Each call has an answer, also the one that nobody gave.
-  expect(asked(llm.calls[1]).slice(0, 2)).toEqual(['user: Go', 'model: pick({})'])
-  expect(asked(llm.calls[1])[2]).toMatch(/^user: pick -> \{/)
-  expect(asked(llm.calls[1]).at(-1)).toMatch(/Never mind$/)
+  expect(requestLines(llm.calls[1]).slice(0, 2)).toEqual(['user: Go', 'model: pick({})'])
+  expect(requestLines(llm.calls[1])[2]).toMatch(/^user: pick -> \{/)
+  expect(requestLines(llm.calls[1]).at(-1)).toMatch(/Never mind$/)
   await talk.answer({ [id]: 'red' }, { tools })
   const told = JSON.stringify(llm.calls[2])
   expect(told.match(/red/g)).toHaveLength(1)
@@ -104,7 +104,7 @@ it('a result that comes twice counts once', async () => {
   expect([textIn(again), llm.calls.length]).toEqual(['', 2])
   await talk.say('Bye', { tools })
   expect(JSON.stringify(llm.calls[2])).not.toContain('blue')
-  expect(asked(llm.calls[2])).toEqual([
+  expect(requestLines(llm.calls[2])).toEqual([
     'user: Go',
     'model: pick({})',
     'user: pick -> {"result":"red"}',
@@ -141,7 +141,7 @@ it('a call beside one of a backend tool waits until that has run, and its result
   ])
   expect(llm.calls).toHaveLength(1)
   expect(textIn(await talk.answer({ [callId(events, 'pick')]: '{"color":"red"}' }, { tools }))).toBe('Good.')
-  expect(asked(llm.calls[1])).toEqual([
+  expect(requestLines(llm.calls[1])).toEqual([
     'user: Go',
     'model: look({"what":"x"}) | pick({}) | look({"what":"y"})',
     'user: look -> {"found":"x"} | pick -> {"color":"red"} | look -> {"found":"y"}',
@@ -159,7 +159,7 @@ it('tools have a prefix for the model, a filter, and their own names for the cli
   expect(callsIn(events)).toMatchObject([{ name: 'pick' }])
   expect(JSON.stringify(talk.client.messages)).not.toContain('ui_')
   await talk.answer({ [callId(events, 'pick')]: 'red' }, { tools })
-  expect(asked(llm.calls[1])).toEqual([
+  expect(requestLines(llm.calls[1])).toEqual([
     'user: Go',
     'model: ui_pick({"n":1})',
     'user: ui_pick -> {"result":"red"}',
@@ -177,7 +177,7 @@ it('after a restart the prefixed name is the model’s again', async () => {
   const next = (await served.restart()).talk()
   next.client.setMessages(talk.client.messages)
   await next.answer({ [id]: 'red' }, { tools })
-  expect(asked(llm.calls[1])).toEqual([
+  expect(requestLines(llm.calls[1])).toEqual([
     'user: Go',
     'model: ui_pick({"n":1})',
     'user: ui_pick -> {"result":"red"}',
@@ -220,7 +220,7 @@ it('an answer goes on after a restart, threads in SQLite and sessions in memory'
   third.client.setMessages(next.client.messages)
   expect(textIn(await third.answer({ [callId(events, 'pick')]: 'red' }, { tools }))).toBe('Good.')
   expect(looked).toEqual(['x'])
-  expect(asked(llm.calls[2])).toEqual([
+  expect(requestLines(llm.calls[2])).toEqual([
     'user: Go',
     'model: look({"what":"x"})',
     'user: look -> {"found":"x"}',
@@ -228,5 +228,5 @@ it('an answer goes on after a restart, threads in SQLite and sessions in memory'
     'user: pick -> {"result":"red"} | draw -> {"result":"done"}',
   ])
   await third.say('Bye', { tools })
-  expect(asked(llm.calls[3]).slice(5)).toEqual(['model: Good.', 'user: Bye'])
+  expect(requestLines(llm.calls[3]).slice(5)).toEqual(['model: Good.', 'user: Bye'])
 })

@@ -15,7 +15,7 @@ import { withRetry } from '../../src/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callsTool, partial, says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
 import {
-  asked,
+  requestLines,
   callId,
   clientTool,
   historyOf,
@@ -101,7 +101,7 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
     expect([status, state.isStopped]).toEqual([200, true])
     expect(talk.client.messages.at(-1)).toMatchObject({ content: 'What I have said so far' })
     expect(textIn(await talk.say('And now?'))).toBe('Here again.')
-    const lines = asked(llm.calls[1])
+    const lines = requestLines(llm.calls[1])
     expect([lines[0], lines.at(-1)]).toEqual(['user: Go', 'user: And now?'])
     expect(lines.join()).toContain('said so far')
   })
@@ -123,7 +123,7 @@ it('a run is cancelled while a tool is at work: the open call is in nobody’s w
   const count = (kind: 'functionCall' | 'functionResponse'): number =>
     contents.flatMap(({ parts = [] }) => parts.filter((part) => part[kind])).length
   expect(count('functionCall')).toBe(count('functionResponse'))
-  expect(asked(contents).at(-1)).toMatch(/And now\?$/)
+  expect(requestLines(contents).at(-1)).toMatch(/And now\?$/)
   expect(textIn(await talk.say('Bye'))).toBe('Bye.')
 })
 
@@ -261,7 +261,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     expect(events.at(-1)?.type).toBe('RUN_ERROR')
     expect(JSON.stringify(events)).not.toMatch(/-secret/)
     expect(textIn(await talk.say('Again'))).toBe('Fine now.')
-    const lines = asked(llm.calls.at(-1))
+    const lines = requestLines(llm.calls.at(-1))
     expect(lines.join('\n')).toMatch(/Go[^]*Again$/)
     expect(lines.join('\n').match(/Go/g)).toHaveLength(1)
   })
@@ -288,7 +288,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     })
     const talk = served.talk()
     expect(textIn(await talk.say('Go'))).toBe('It is broken.')
-    expect(asked(llm.calls[1])[2]).toMatch(/^user: work -> .*error/)
+    expect(requestLines(llm.calls[1])[2]).toMatch(/^user: work -> .*error/)
   })
 
   it('the same run is tried again by the client: it goes on, and says nothing twice', async () => {
@@ -296,7 +296,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     const talk = served.talk()
     await failing(talk, 'Go')
     expect(textIn(await talk.send())).toBe('Fine now.')
-    expect(asked(llm.calls[1])).toEqual(['user: Go'])
+    expect(requestLines(llm.calls[1])).toEqual(['user: Go'])
   })
 
   it('a session service that fails to store the answer', async () => {
@@ -314,7 +314,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     const events = await failing(talk, 'Go')
     expect(ofType(events, 'RUN_ERROR')).toHaveLength(1)
     expect(textIn(await talk.say('Again'))).toBe('Fine now.')
-    expect(asked(llm.calls[1]).at(-1)).toMatch(/Again$/)
+    expect(requestLines(llm.calls[1]).at(-1)).toMatch(/Again$/)
   })
 })
 
@@ -323,7 +323,7 @@ it('a call of a tool that nobody has is told to the model, and is no failure', a
   const events = await served.talk().say('Go', { tools: [clientTool('pick')] })
   expect(textIn(events)).toBe('Sorry.')
   expect(events.at(-1)?.type).toBe('RUN_FINISHED')
-  expect(asked(llm.calls[1])[2]).toMatch(/^user: nothing_like_it -> .*no tool/)
+  expect(requestLines(llm.calls[1])[2]).toMatch(/^user: nothing_like_it -> .*no tool/)
 })
 
 describe('retries', () => {
@@ -372,11 +372,15 @@ describe('retries', () => {
     const events = await talk.say('Go')
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
     expect(ofType(events, 'CUSTOM').filter(({ name }) => name === 'millrace.retry')).toHaveLength(2)
-    expect(llm.calls.map((contents) => asked(contents))).toEqual([['user: Go'], ['user: Go'], ['user: Go']])
+    expect(llm.calls.map((contents) => requestLines(contents))).toEqual([
+      ['user: Go'],
+      ['user: Go'],
+      ['user: Go'],
+    ])
     const said = (await session()).filter(({ author, content }) => author === 'user' && content)
     expect(said).toHaveLength(1)
     await talk.say('Bye')
-    expect(asked(llm.calls[3])).toEqual(['user: Go', 'model: All of it.', 'user: Bye'])
+    expect(requestLines(llm.calls[3])).toEqual(['user: Go', 'model: All of it.', 'user: Bye'])
   })
 
   it('a tool that has run does not run again', async () => {
@@ -393,7 +397,7 @@ describe('retries', () => {
     expect(ofType(events, 'TOOL_CALL_START')).toHaveLength(1)
     expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(1)
     const paid = ['user: Pay', 'model: pay({"amount":3})', 'user: pay -> {"paid":3}']
-    for (const index of [1, 2, 3]) expect(asked(llm.calls[index])).toEqual(paid)
+    for (const index of [1, 2, 3]) expect(requestLines(llm.calls[index])).toEqual(paid)
     const said = (await session()).filter(({ author, content }) => author === 'user' && content)
     expect(said).toHaveLength(1)
     expect(linesOf(await historyOf(served))).toEqual([
@@ -403,7 +407,7 @@ describe('retries', () => {
       'assistant: Paid.',
     ])
     await talk.say('Bye')
-    expect(asked(llm.calls[4])).toEqual([...paid, 'model: Paid.', 'user: Bye'])
+    expect(requestLines(llm.calls[4])).toEqual([...paid, 'model: Paid.', 'user: Bye'])
   })
 
   it('one RUN_ERROR when it never works, and the thread goes on', async () => {
@@ -417,7 +421,7 @@ describe('retries', () => {
     expect(textIn(await talk.say('Again'))).toBe('Fine.')
     const said = (await session()).filter(({ author, content }) => author === 'user' && content)
     expect(said.length).toBeGreaterThanOrEqual(2)
-    expect(asked(llm.calls[3]).join('\n').match(/Go/g)).toHaveLength(1)
+    expect(requestLines(llm.calls[3]).join('\n').match(/Go/g)).toHaveLength(1)
   })
 
   it('a refusal is not tried again', async () => {
@@ -435,7 +439,11 @@ describe('retries', () => {
     const first = await talk.say('Go', { tools })
     const events = await talk.answer({ [callId(first, 'pick')]: 'red' }, { tools })
     expect(textIn(events)).toBe('Red.')
-    expect(asked(llm.calls[2])).toEqual(['user: Go', 'model: pick({})', 'user: pick -> {"result":"red"}'])
+    expect(requestLines(llm.calls[2])).toEqual([
+      'user: Go',
+      'model: pick({})',
+      'user: pick -> {"result":"red"}',
+    ])
     const responses = (await session()).flatMap(({ content }) =>
       (content?.parts ?? []).filter(({ functionResponse }) => functionResponse),
     )
@@ -451,6 +459,10 @@ describe('retries', () => {
     const served = await serveAdk({ make: () => withRetry(fromAdk(root), { delayMs: 0 }) })
     expect(textIn(await served.talk().say('Go'))).toBe('A.B.')
     expect([a.calls.length, b.calls.length, runs]).toEqual([1, 3, ['3']])
-    expect(asked(b.calls[2])).toEqual(['user: A.', 'model: pay({"amount":3})', 'user: pay -> {"paid":3}'])
+    expect(requestLines(b.calls[2])).toEqual([
+      'user: A.',
+      'model: pay({"amount":3})',
+      'user: pay -> {"paid":3}',
+    ])
   })
 })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
 import { manualClock } from '../../src/core/clock.js'
 import type { Hooks } from '../../src/server/hooks/hooks.js'
-import { asked, historyOf, serveAdk, textIn, type ServeAdkOptions } from '../support/adk/serve-adk.js'
+import { requestLines, historyOf, serveAdk, textIn, type ServeAdkOptions } from '../support/adk/serve-adk.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 import { deferred, ofType } from '../support/run-agent.js'
 import { linesOf } from '../support/serve-agents.js'
@@ -69,7 +69,7 @@ describe('runtimeEvent', () => {
     ])
     expect(linesOf(await historyOf(served))).toEqual(['user: Go', 'assistant: one 2 three'])
     await talk.say('Again')
-    expect(asked(llm.calls[1])[1]).toBe('model: one two three')
+    expect(requestLines(llm.calls[1])[1]).toBe('model: one two three')
   })
 
   it('may hide calls from clients: the conversation goes on, and nothing runs twice', async () => {
@@ -85,7 +85,7 @@ describe('runtimeEvent', () => {
     await talk.say('Go')
     expect(linesOf(await historyOf(served))).toEqual(['user: Go', 'assistant: Found.'])
     await talk.say('Again')
-    const lines = asked(llm.calls[2])
+    const lines = requestLines(llm.calls[2])
     expect([lines[0], ...lines.slice(-2)]).toEqual(['user: Go', 'model: Found.', 'user: Again'])
   })
 

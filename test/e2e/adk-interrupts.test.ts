@@ -22,7 +22,7 @@ import { fromAdk, type AdkRoot } from '../../src/adk/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 import {
-  asked,
+  requestLines,
   callId,
   clientTool,
   historyOf,
@@ -142,9 +142,9 @@ describe.each(betweens)('between question and answer: %s', (between) => {
       'model: remove({"path":"/a"}) | look({})',
       'user: remove -> {"removed":"/a"} | look -> {"seen":true}',
     ]
-    expect(asked(llm.calls[1])).toEqual(whole)
+    expect(requestLines(llm.calls[1])).toEqual(whole)
     await talk.say('Bye')
-    expect(asked(llm.calls[2]).slice(-2)).toEqual(['model: Gone.', 'user: Bye'])
+    expect(requestLines(llm.calls[2]).slice(-2)).toEqual(['model: Gone.', 'user: Bye'])
     expect(done).toEqual(['/a'])
   })
 
@@ -155,7 +155,7 @@ describe.each(betweens)('between question and answer: %s', (between) => {
       await talk.say('Remove /a')
       expect(textIn(await talk.answer(() => answer))).toBe('Kept.')
       expect(done).toEqual([])
-      expect(asked(llm.calls[1])[2]).toMatch(/^user: remove -> /)
+      expect(requestLines(llm.calls[1])[2]).toMatch(/^user: remove -> /)
     }
   })
 
@@ -336,7 +336,7 @@ it.each([false, true])(
     const after = await next.answer({ [callId(events, 'pick')]: 'red' }, { tools, resume })
     expect(textIn(after)).toBe('Done.')
     expect(done).toEqual(['/a'])
-    expect(asked(llm.calls[1])).toEqual([
+    expect(requestLines(llm.calls[1])).toEqual([
       'user: Go',
       'model: remove({"path":"/a"}) | pick({}) | look({})',
       'user: remove -> {"removed":"/a"} | pick -> {"result":"red"} | look -> {"seen":true}',
@@ -482,7 +482,7 @@ describe('interrupts in trees', () => {
         [1, 3, 1],
         ['/1', '/2'],
       ])
-      expect(asked(b.llm.calls[2])).toEqual([
+      expect(requestLines(b.llm.calls[2])).toEqual([
         'user: A.',
         'model: remove({"path":"/1"})',
         'user: remove -> {"removed":"/1"}',

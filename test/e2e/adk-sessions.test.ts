@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 import {
-  asked,
+  requestLines,
   callId,
   clientTool,
   historyOf,
@@ -109,14 +109,19 @@ describe('a session that a Runner of ADK has written', () => {
     const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
     talk.client.setMessages(await historyOf(served, 'made-elsewhere', ann))
     expect(textIn(await talk.say('Sure?'))).toBe('Yes.')
-    expect(asked(llm.calls[2])).toEqual([...talkElsewhere, 'user: Sure?'])
+    expect(requestLines(llm.calls[2])).toEqual([...talkElsewhere, 'user: Sure?'])
     expect(talk.client.state).toEqual({ last: 'x' })
     expect(runs).toEqual(['x'])
     // Nothing was written twice.
     expect((await session())?.events.filter(({ author }) => author === 'user')).toHaveLength(2)
     // Whoever has the session goes on with all of it.
     await sayElsewhere('And here?')
-    expect(asked(llm.calls[3])).toEqual([...talkElsewhere, 'user: Sure?', 'model: Yes.', 'user: And here?'])
+    expect(requestLines(llm.calls[3])).toEqual([
+      ...talkElsewhere,
+      'user: Sure?',
+      'model: Yes.',
+      'user: And here?',
+    ])
   })
 
   it('is gone on with by a client that knows nothing of it', async () => {
@@ -124,7 +129,7 @@ describe('a session that a Runner of ADK has written', () => {
     await sayElsewhere('Look')
     const talk = served.talk({ threadId: 'made-elsewhere', headers: ann })
     expect(textIn(await talk.say('Sure?'))).toBe('Yes.')
-    expect(asked(llm.calls[2])).toEqual([...talkElsewhere, 'user: Sure?'])
+    expect(requestLines(llm.calls[2])).toEqual([...talkElsewhere, 'user: Sure?'])
     expect(talk.client.messages).toEqual(await historyOf(served, 'made-elsewhere', ann))
     expect(linesOf(talk.client.messages)[0]).toBe('user: Look')
     expect(talk.client.state).toEqual({ last: 'x' })
@@ -143,7 +148,7 @@ describe('a session that a Runner of ADK has written', () => {
     const messages = await historyOf(served, 'made-elsewhere', ann)
     talk.client.setMessages([...messages.slice(0, 4), { ...messages[4], content: 'Anew' } as Message])
     expect(textIn(await talk.send())).toBe('Other.')
-    expect(asked(llm.calls[3])).toEqual([...talkElsewhere, 'user: Anew'])
+    expect(requestLines(llm.calls[3])).toEqual([...talkElsewhere, 'user: Anew'])
   })
 
   it('has a state that can be patched', async () => {
@@ -200,7 +205,7 @@ it('a thread of ours is removed with its session, and can be begun anew', async 
   expect(await session()).toBeUndefined()
   const next = served.talk({ threadId: 'made-elsewhere', headers: ann })
   await next.say('Second')
-  expect(asked(llm.calls[1])).toEqual(['user: Second'])
+  expect(requestLines(llm.calls[1])).toEqual(['user: Second'])
 })
 
 it('messages of a session of ours have the ids that clients know, when the thread itself is lost', async () => {

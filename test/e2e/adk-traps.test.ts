@@ -11,12 +11,41 @@
  * - #1347 as such: no endpoint puts JSON into a string. What clients get is looked at all the same.
  */
 /* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
-import { FunctionTool, InMemorySessionService, LlmAgent, LongRunningFunctionTool, SequentialAgent, START, StreamingMode, Workflow, type BaseAgent, type Event } from '@google/adk'
+import {
+  FunctionTool,
+  InMemorySessionService,
+  LlmAgent,
+  LongRunningFunctionTool,
+  SequentialAgent,
+  START,
+  StreamingMode,
+  Workflow,
+  type BaseAgent,
+  type Event,
+} from '@google/adk'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
-import { asked, callId, callsIn, clientTool, historyOf, interruptsIn, serveAdk, stateOf, textIn } from '../support/adk/serve-adk.js'
-import { callsTool, partial, partialThought, says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
+import {
+  requestLines,
+  callId,
+  callsIn,
+  clientTool,
+  historyOf,
+  interruptsIn,
+  serveAdk,
+  stateOf,
+  textIn,
+} from '../support/adk/serve-adk.js'
+import {
+  callsTool,
+  partial,
+  partialThought,
+  says,
+  ScriptedLlm,
+  whole,
+  type LlmStep,
+} from '../support/adk/scripted-llm.js'
 import { deferred, ofType } from '../support/run-agent.js'
 import { linesOf, serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 import { inputOf, user } from './support-server.js'
@@ -104,7 +133,7 @@ it('#437 no summary: the tool runs once, its result is shown, and its replay ask
   // Stored once, too.
   expect(eventParts(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
   await talk.say('Go on')
-  expect(asked(llm.calls[1])).toEqual([
+  expect(requestLines(llm.calls[1])).toEqual([
     'user: Go',
     'model: quiet({})',
     'user: quiet -> {"shown":true}',
@@ -199,7 +228,11 @@ it('#1074/#1075 a result is stored once, and the agent answers to it; in a workf
     const first = await talk.say('Go', { tools })
     expect(textIn(await talk.answer({ [callId(first, 'pick')]: 'red' }, { tools }))).toBe('Red.')
     expect(eventParts(await events()).filter(({ functionResponse }) => functionResponse)).toHaveLength(1)
-    expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: pick({})', 'user: pick -> {"result":"red"}'])
+    expect(requestLines(llm.calls[1])).toEqual([
+      'user: Go',
+      'model: pick({})',
+      'user: pick -> {"result":"red"}',
+    ])
   }
 })
 
@@ -219,7 +252,7 @@ it('#1168 a client that sends the state back: the second round of tools works', 
   talk.client.setState({ ...(talk.client.state as object), mine: 1 })
   const second = await talk.answer({ [callId(first, 'pick')]: 'red' }, { tools })
   expect(textIn(await talk.answer({ [callId(second, 'pick')]: 'blue' }, { tools }))).toBe('Done.')
-  expect(asked(llm.calls[2]).filter((line) => line.startsWith('user: pick'))).toEqual([
+  expect(requestLines(llm.calls[2]).filter((line) => line.startsWith('user: pick'))).toEqual([
     'user: pick -> {"result":"red"}',
     'user: pick -> {"result":"blue"}',
   ])
@@ -277,7 +310,7 @@ it('#1484/#1514 a result and a message on another server: the model gets the res
   next.client.setMessages(talk.client.messages)
   next.client.addMessage({ id: 't1', role: 'tool', toolCallId: id, content: 'red' })
   expect(textIn(await next.say('There you are', { tools }))).toBe('Red.')
-  expect(asked(llm.calls[1]).join('\n')).toMatch(
+  expect(requestLines(llm.calls[1]).join('\n')).toMatch(
     /pick\(\{\}\)\nuser: pick -> \{"result":"red"\}[^]*There you are$/,
   )
 })

@@ -23,7 +23,7 @@ import { MillraceError } from '../../src/core/errors.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 import {
-  asked,
+  requestLines,
   callId,
   callsIn,
   clientTool,
@@ -142,17 +142,21 @@ describe.each([
     const first = await tree.say('Go')
     expect([textIn(first), askedOften(a, b, c)]).toEqual(['A.', [1, 1, 0]])
     const second = await tree.answer({ [callId(first, 'pick')]: 'red' })
-    expect(asked(b.llm.calls[1])).toEqual(['user: A.', 'model: pick({})', 'user: pick -> {"result":"red"}'])
+    expect(requestLines(b.llm.calls[1])).toEqual([
+      'user: A.',
+      'model: pick({})',
+      'user: pick -> {"result":"red"}',
+    ])
     const third = await tree.answer({ [callId(second, 'draw')]: 'done' })
     expect([textIn(third), askedOften(a, b, c)]).toEqual(['B.C.', [1, 3, 1]])
-    expect(asked(b.llm.calls[2])).toEqual([
+    expect(requestLines(b.llm.calls[2])).toEqual([
       'user: A.',
       'model: pick({})',
       'user: pick -> {"result":"red"}',
       'model: draw({})',
       'user: draw -> {"result":"done"}',
     ])
-    expect(asked(c.llm.calls[0])).toEqual(['user: B.'])
+    expect(requestLines(c.llm.calls[0])).toEqual(['user: B.'])
   })
 
   it('#1719: after a transfer: the sub-agent goes on, and keeps the conversation', async () => {
@@ -164,7 +168,7 @@ describe.each([
     expect(askedOften(boss, child)).toEqual([1, 1])
     const second = await tree.answer({ [callId(first, 'pick')]: 'red' })
     expect([textIn(second), askedOften(boss, child)]).toEqual(['Child.', [1, 2]])
-    expect(asked(child.llm.calls[1]).at(-1)).toBe('user: pick -> {"result":"red"}')
+    expect(requestLines(child.llm.calls[1]).at(-1)).toBe('user: pick -> {"result":"red"}')
     const third = await tree.say('More')
     expect([textIn(third), askedOften(boss, child)]).toEqual(['Still child.', [1, 3]])
   })
@@ -205,7 +209,7 @@ it('an agent of the tree has its own tools beside those of the client, also afte
   const first = await tree.say('Go')
   expect(done).toEqual(['work'])
   expect(textIn(await tree.answer({ [callId(first, 'pick')]: 'red' }))).toBe('Child.')
-  expect(asked(child.llm.calls[1]).at(-1)).toBe('user: work -> {"ok":true} | pick -> {"result":"red"}')
+  expect(requestLines(child.llm.calls[1]).at(-1)).toBe('user: work -> {"ok":true} | pick -> {"result":"red"}')
   expect([done, boss.calls.length]).toEqual([['work'], 1])
 })
 
@@ -297,7 +301,7 @@ describe('what can be served', () => {
       await talk.say('Go')
       await talk.say('Again')
       expect(made).toHaveLength(2)
-      expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: One.', 'user: Again'])
+      expect(requestLines(llm.calls[1])).toEqual(['user: Go', 'model: One.', 'user: Again'])
       expect(JSON.stringify(llm.requests[0]?.config)).toContain('You serve ann.')
       const key = { appName: 'made', userId: 'ann', sessionId: 'thread-1' }
       expect(await sessionService.getSession(key)).toBeDefined()
@@ -339,7 +343,7 @@ describe('what can be served', () => {
       next.client.setMessages(talk.client.messages)
       next.client.setState(talk.client.state)
       await next.say('Again')
-      expect(asked(llm.calls[1])).toEqual(['user: Go', 'model: One.', 'user: Again'])
+      expect(requestLines(llm.calls[1])).toEqual(['user: Go', 'model: One.', 'user: Again'])
       const { sessions } = await sessionService.listSessions({ appName: 'helper', userId: 'local' })
       expect(sessions).toHaveLength(1)
       expect(sessions[0]?.id).not.toBe('thread-1')
@@ -351,7 +355,7 @@ describe('what can be served', () => {
       const left = await sessionService.listSessions({ appName: 'helper', userId: 'local' })
       expect(left.sessions).toEqual([])
       await again.talk().say('Anew')
-      expect(asked(llm.calls[2])).toEqual(['user: Anew'])
+      expect(requestLines(llm.calls[2])).toEqual(['user: Anew'])
     })
 
     it.each([
@@ -386,8 +390,8 @@ describe('what can be served', () => {
       await anns.say('I am Ann')
       await bobs.say('I am Bob')
       await anns.say('Who am I?')
-      expect(asked(llm.calls[1])).toEqual(['user: I am Bob'])
-      expect(asked(llm.calls[2])).toEqual(['user: I am Ann', 'model: To Ann.', 'user: Who am I?'])
+      expect(requestLines(llm.calls[1])).toEqual(['user: I am Bob'])
+      expect(requestLines(llm.calls[2])).toEqual(['user: I am Ann', 'model: To Ann.', 'user: Who am I?'])
       expect(linesOf(await historyOf(served, 'thread-1', bob))).toEqual([
         'user: I am Bob',
         'assistant: To Bob.',
@@ -417,7 +421,7 @@ describe('what can be served', () => {
       expect(texts[0]).not.toContain('second')
       expect(texts[1]).toContain('second')
       expect(texts[1]).not.toContain('first')
-      expect(asked(two.llm.calls[0])).toEqual(['user: second'])
+      expect(requestLines(two.llm.calls[0])).toEqual(['user: second'])
     })
   })
 })

@@ -17,9 +17,9 @@ import {
   converse,
   resultOf,
   resultsIn,
-  said,
+  textLines,
   scripted,
-  type Turn,
+  type ConversationTurn,
 } from '../../../test/support/adk/converse.js'
 import { callsTool, says } from '../../../test/support/adk/scripted-llm.js'
 import type { Answer } from '../../agents/index.js'
@@ -33,14 +33,14 @@ const cancelled: Answer = { status: 'cancelled' }
 /** A run that asks, and the run with the answers. */
 function interview(root: BaseAgent | Workflow) {
   const talk = converse(root)
-  const interruptsIn = ({ events }: Turn) => {
+  const interruptsIn = ({ events }: ConversationTurn) => {
     const requests = events.flatMap((event) =>
       getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: undefined })),
     )
     return toAdkInterrupts(requests, 'r1')
   }
   let interrupts: ReturnType<typeof interruptsIn> = []
-  const noted = (turn: Turn) => {
+  const noted = (turn: ConversationTurn) => {
     interrupts = interruptsIn(turn)
     return turn
   }
@@ -89,7 +89,7 @@ describe('a tool that has to be confirmed', () => {
     const talk = interview(a.agent)
     await talk.ask()
     expect(talk.interrupts().map(({ interrupt }) => interrupt.toolCallId)).toEqual(['p1'])
-    expect(said(await talk.answer([answer]))).toEqual(['a: done'])
+    expect(textLines(await talk.answer([answer]))).toEqual(['a: done'])
     expect([resultsIn(a.llm.calls[1]), paid]).toEqual([[result], expected])
   })
 
@@ -131,7 +131,7 @@ describe('a tool that asks for confirmation by itself', () => {
       message: 'Delete all?',
       metadata: { payload: { how: 'soft' } },
     })
-    expect(said(await talk.answer([answer]))).toEqual(['a: done'])
+    expect(textLines(await talk.answer([answer]))).toEqual(['a: done'])
     expect(resultsIn(a.llm.calls[1])).toEqual([result])
   })
 })
@@ -148,7 +148,7 @@ describe('a question of a model', () => {
     const talk = interview(a.agent)
     await talk.ask()
     expect(talk.interrupts()[0]?.interrupt.message).toBe('Who?')
-    expect(said(await talk.answer([answer]))).toEqual(['a: hello'])
+    expect(textLines(await talk.answer([answer]))).toEqual(['a: hello'])
     await talk.ask('more')
     for (const contents of a.llm.calls.slice(1)) {
       expect(contents.map(({ role }) => role).slice(0, 3)).toEqual(['user', 'model', 'user'])
@@ -165,7 +165,7 @@ describe('a question of a model', () => {
     const a = scripted('a', [asks, says('fine')], { tools: [requestInputTool] })
     const talk = interview(a.agent)
     await talk.ask()
-    expect(said(await talk.ask('never mind'))).toEqual(['a: fine'])
+    expect(textLines(await talk.ask('never mind'))).toEqual(['a: fine'])
     expect(resultsIn(a.llm.calls[1])).toEqual([])
   })
 })
@@ -259,7 +259,7 @@ describe('credentials', () => {
     const talk = interview(a.agent)
     await talk.ask()
     expect(talk.interrupts()[0]?.interrupt).toMatchObject({ reason: 'adk:credential', toolCallId: 'm1' })
-    expect(said(await talk.answer([resolved(payload)]))).toEqual(['a: done'])
+    expect(textLines(await talk.answer([resolved(payload)]))).toEqual(['a: done'])
     expect(resultsIn(a.llm.calls[1])).toEqual([result])
   })
 
@@ -267,7 +267,7 @@ describe('credentials', () => {
     const a = mailing(keyConfig)
     const talk = interview(a.agent)
     await talk.ask()
-    expect(said(await talk.answer([cancelled]))).toEqual(['a: done'])
+    expect(textLines(await talk.answer([cancelled]))).toEqual(['a: done'])
     expect(resultsIn(a.llm.calls[1])).toEqual([
       '{"error":"The user did not provide the credentials that this tool needs."}',
     ])
@@ -292,7 +292,7 @@ describe('credentials', () => {
     const { authorizationUri } = (interrupt?.metadata?.credential ?? {}) as { authorizationUri: string }
     const state = new URL(authorizationUri).searchParams.get('state') ?? ''
     const authResponseUri = `https://app.test/back?code=c-1&state=${state}`
-    expect(said(await talk.answer([resolved({ authResponseUri })]))).toEqual(['a: done'])
+    expect(textLines(await talk.answer([resolved({ authResponseUri })]))).toEqual(['a: done'])
     expect(resultsIn(a.llm.calls[1])).toEqual(['{"with":"token-1"}'])
     expect([bodies[0]?.get('code'), bodies[0]?.get('client_secret')]).toEqual(['c-1', 'hush'])
   })

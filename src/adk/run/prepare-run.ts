@@ -177,7 +177,7 @@ interface RunnerParts {
 }
 
 /** A Runner for one run: it inherits from the given one, with parts of its own. */
-export function inheritRunner(runner: Runner, parts: RunnerParts): Runner {
+function inheritRunner(runner: Runner, parts: RunnerParts): Runner {
   return Object.create(runner, {
     appName: { value: parts.appName },
     agent: { value: parts.root },

@@ -141,9 +141,9 @@ describe('a conversation that begins with the model', () => {
   })
 
   it('puts the newest text of the user before the call in front', () => {
-    expect(front([textEvent('first'), called('c1'), textEvent('second'), called('c2'), textEvent('later')])).toEqual([
-      { text: 'second' },
-    ])
+    expect(
+      front([textEvent('first'), called('c1'), textEvent('second'), called('c2'), textEvent('later')]),
+    ).toEqual([{ text: 'second' }])
   })
 
   it('takes a text that the branch of the agent has heard', () => {

@@ -2,7 +2,7 @@ import type { Event } from '@google/adk'
 import { describe, expect, test } from 'vitest'
 import {
   adkEvent,
-  pieceOf,
+  chunkOf,
   responseOf,
   translateEvents,
   wholeOf,
@@ -53,8 +53,8 @@ describe('tokens', () => {
     const usage = used(10, 6)
     expect(
       totals([
-        pieceOf('a', used(10, 2)),
-        pieceOf('b', { ...stop, ...usage }),
+        chunkOf('a', used(10, 2)),
+        chunkOf('b', { ...stop, ...usage }),
         wholeOf('ab', { ...stop, ...usage }),
       ]),
     ).toEqual([16])
@@ -63,10 +63,10 @@ describe('tokens', () => {
   test('of a turn with tools are counted once, with the event that ends it', () => {
     const usage = used(10, 6)
     const tail = adkEvent({ partial: false, ...stop, ...usage })
-    const next = [pieceOf('x', used(30, 2)), wholeOf('x', { ...stop, ...used(30, 2) })]
+    const next = [chunkOf('x', used(30, 2)), wholeOf('x', { ...stop, ...used(30, 2) })]
     expect(
       totals([
-        pieceOf('a'),
+        chunkOf('a'),
         wholeOf('a', usage),
         wholeOf([call('c')], { ...usage, ...stop }),
         responseOf('c', {}),
@@ -97,8 +97,8 @@ describe('tokens', () => {
     const a = { author: 'A', branch: 'p.A' }
     const b = { author: 'B', branch: 'p.B' }
     const events = [
-      pieceOf('a', { ...a, ...used(1, 1) }),
-      pieceOf('b', { ...b, ...used(5, 5) }),
+      chunkOf('a', { ...a, ...used(1, 1) }),
+      chunkOf('b', { ...b, ...used(5, 5) }),
       wholeOf('a', a),
       wholeOf('b', b),
     ]
@@ -107,9 +107,9 @@ describe('tokens', () => {
 
   test('of an answer that broke off are counted, and the next one is another', () => {
     const events = [
-      pieceOf('a', used(10, 2)),
+      chunkOf('a', used(10, 2)),
       adkEvent({ errorCode: '500' }),
-      pieceOf('b', used(10, 2)),
+      chunkOf('b', used(10, 2)),
       wholeOf('b'),
     ]
     expect(totals(events)).toEqual([12, 12])
@@ -132,7 +132,7 @@ describe('an error event', () => {
   })
 
   test.each([
-    ['text', pieceOf('Hi')],
+    ['text', chunkOf('Hi')],
     ['a call', wholeOf([call('c')])],
     ['an output', adkEvent({ output: 1 })],
   ])('is only told when %s comes after it', (_name, useful) => {
@@ -152,12 +152,12 @@ describe('an error event', () => {
   })
 
   test('ends the text that was coming in', () => {
-    expect(translateEvents([pieceOf('Hal'), failed]).batches[1]).toMatchObject([{ type: 'TEXT_MESSAGE_END' }])
+    expect(translateEvents([chunkOf('Hal'), failed]).batches[1]).toMatchObject([{ type: 'TEXT_MESSAGE_END' }])
   })
 
   test('with text is why the model stopped there, no error', () => {
     const cut = wholeOf('Once upon', { errorCode: 'MAX_TOKENS', finishReason: 'MAX_TOKENS' as never })
-    expect(customs([pieceOf('Once upon'), cut])).toEqual([['adk.finish', { reason: 'MAX_TOKENS' }]])
+    expect(customs([chunkOf('Once upon'), cut])).toEqual([['adk.finish', { reason: 'MAX_TOKENS' }]])
     expect(translateEvents([cut]).translator.error).toBeUndefined()
     expect(customs([wholeOf('Once', { finishReason: 'MAX_TOKENS' as never })])).toEqual([
       ['adk.finish', { reason: 'MAX_TOKENS' }],
@@ -166,8 +166,8 @@ describe('an error event', () => {
 
   test('without text is an error when the model has said nothing, and else why it stopped', () => {
     const refused = adkEvent({ partial: false, errorCode: 'SAFETY', finishReason: 'SAFETY' as never })
-    expect(translateEvents([pieceOf(''), refused]).translator.error?.code).toBe('SAFETY')
-    expect(translateEvents([wholeOf('Hi', stop), pieceOf(''), refused]).translator.error?.code).toBe('SAFETY')
+    expect(translateEvents([chunkOf(''), refused]).translator.error?.code).toBe('SAFETY')
+    expect(translateEvents([wholeOf('Hi', stop), chunkOf(''), refused]).translator.error?.code).toBe('SAFETY')
     expect(translateEvents([wholeOf([call('c')]), refused]).translator.error).toBeUndefined()
     expect(customs([wholeOf([call('c')]), refused])).toEqual([['adk.finish', { reason: 'SAFETY' }]])
   })
@@ -186,10 +186,10 @@ describe('a retry', () => {
 
   test('is progress: it is told, ends what is open, and nothing failed', () => {
     const { batches, translator, messages } = translateEvents([
-      pieceOf('Hal'),
+      chunkOf('Hal'),
       adkEvent({ errorCode: '500' }),
       retry,
-      pieceOf('Hello'),
+      chunkOf('Hello'),
       wholeOf('Hello'),
     ])
     expect(batches[2]).toEqual([
@@ -197,7 +197,7 @@ describe('a retry', () => {
     ])
     expect(translator.error).toBeUndefined()
     expect(messages.map(({ content }) => content)).toEqual(['Hal', 'Hello'])
-    expect(translateEvents([pieceOf('Hal'), retry]).batches[1]?.[0]).toMatchObject({
+    expect(translateEvents([chunkOf('Hal'), retry]).batches[1]?.[0]).toMatchObject({
       type: 'TEXT_MESSAGE_END',
     })
   })
@@ -213,7 +213,7 @@ describe('a retry', () => {
 describe('what AG-UI has no event for', () => {
   test('state is told once it is stored, not with pieces', () => {
     const actions = { stateDelta: { k: 1 } } as never
-    const { batches } = translateEvents([pieceOf('a', { actions }), wholeOf('a', { actions })])
+    const { batches } = translateEvents([chunkOf('a', { actions }), wholeOf('a', { actions })])
     expect(batches[0]?.map(({ type }) => type)).not.toContain('STATE_SNAPSHOT')
     expect(batches[1]?.at(-1)).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { k: 1 } })
   })
@@ -237,7 +237,7 @@ describe('what AG-UI has no event for', () => {
   test('sources and citations are told with their message, once', () => {
     const found = { groundingMetadata: { webSearchQueries: ['q'] }, citationMetadata: { citations: [] } }
     expect(
-      customs([pieceOf('a', found), wholeOf('a', found), adkEvent({ partial: false, ...found })]),
+      customs([chunkOf('a', found), wholeOf('a', found), adkEvent({ partial: false, ...found })]),
     ).toEqual([
       ['adk.grounding', { messageId: 'message-1', metadata: { webSearchQueries: ['q'] } }],
       ['adk.citations', { messageId: 'message-1', metadata: { citations: [] } }],
@@ -382,10 +382,10 @@ describe('spans and steps', () => {
     test('does not end in the middle of a sentence: nodes started by hand may share a branch', () => {
       const at = (author: string) => ({ author, nodeInfo: { path: `wf.${author}@1` } })
       const events = [
-        pieceOf('a1', at('A')),
-        pieceOf('b1', at('B')),
-        pieceOf('a2', at('A')),
-        pieceOf('b2', at('B')),
+        chunkOf('a1', at('A')),
+        chunkOf('b1', at('B')),
+        chunkOf('a2', at('A')),
+        chunkOf('b2', at('B')),
         wholeOf('a1a2', at('A')),
         wholeOf('b1b2', at('B')),
       ]
@@ -404,10 +404,10 @@ describe('spans and steps', () => {
 
     test('with an error that names no branch: the text of that agent ends, its siblings go on', () => {
       const events = [
-        pieceOf('a1', by('A', 'par.A')),
-        pieceOf('b1', by('B', 'par.B')),
+        chunkOf('a1', by('A', 'par.A')),
+        chunkOf('b1', by('B', 'par.B')),
         adkEvent({ ...by('A'), errorCode: '500', errorMessage: 'broken' }),
-        pieceOf('b2', by('B', 'par.B')),
+        chunkOf('b2', by('B', 'par.B')),
         wholeOf('b1b2', by('B', 'par.B')),
       ]
       expect(course(events)).toEqual(['+A', 'A:a1', '+B', 'B:b1', 'B:b2', '-B', '-A'])

@@ -29,7 +29,7 @@ import {
   ScriptedLlm,
   whole,
 } from '../../../test/support/adk/scripted-llm.js'
-import { adkEvent, told, translateEvents } from '../../../test/support/adk/translate-events.js'
+import { adkEvent, messageLines, translateEvents } from '../../../test/support/adk/translate-events.js'
 
 // Sequences, loops and parallel agents are marked as deprecated, and are what people have.
 /* eslint-disable @typescript-eslint/no-deprecated */
@@ -61,7 +61,7 @@ describe('a model that is scripted', () => {
       ])
       const agent = new LlmAgent({ name: 'root', model, tools: [tool('weather')] })
       const translated = translateEvents(await eventsOf(agent, mode))
-      expect(told(translated)).toEqual([
+      expect(messageLines(translated)).toEqual([
         'reasoning: I look it up.',
         'assistant: One moment. (weather)',
         'tool: sunny',
@@ -89,7 +89,7 @@ describe('a model that is scripted', () => {
     })
     const events = await eventsOf(new LlmAgent({ name: 'root', model, tools: [pick] }))
     const translated = translateEvents(events, { isClientTool: (name) => name === 'pick' })
-    expect(told(translated)).toEqual(['assistant: Pick  (pick)'])
+    expect(messageLines(translated)).toEqual(['assistant: Pick  (pick)'])
     expect(translated.translator.pendingCallIds).toEqual([expect.stringMatching(/^adk-/)])
   })
 
@@ -97,7 +97,7 @@ describe('a model that is scripted', () => {
     const model = new ScriptedLlm([callsTool({ name: 'transfer_to_agent', args: { agentName: 'helper' } })])
     const agent = new LlmAgent({ name: 'root', model, subAgents: [saying('helper', 'I ', 'help.')] })
     const translated = translateEvents(await eventsOf(agent))
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant:  (transfer_to_agent)',
       'tool: Transfer queued',
       'assistant[helper]: I help.',
@@ -142,7 +142,7 @@ describe('a model that is scripted', () => {
     })
     const failed = translateEvents(await eventsOf(broken))
     expect(failed.translator.error).toEqual({ code: 'UNKNOWN_ERROR', message: 'kaput' })
-    expect(told(failed)).toEqual(['assistant: Hal'])
+    expect(messageLines(failed)).toEqual(['assistant: Hal'])
   })
 
   test('shows the progress of its tools at once', async () => {
@@ -211,7 +211,11 @@ describe('a tree', () => {
       subAgents: [saying('A', 'a1', 'a2'), broken, saying('B', 'b1', 'b2')],
     })
     const translated = translateEvents(await eventsOf(agent))
-    expect(told(translated).sort()).toEqual(['assistant[A]: a1a2', 'assistant[B]: b1b2', 'assistant[C]: c1'])
+    expect(messageLines(translated).sort()).toEqual([
+      'assistant[A]: a1a2',
+      'assistant[B]: b1b2',
+      'assistant[C]: c1',
+    ])
     expect(translated.loose.filter(({ type }) => type === 'SUBAGENT_STARTED')).toHaveLength(3)
   })
 
@@ -226,7 +230,7 @@ describe('a tree', () => {
     const translated = translateEvents(
       await eventsOf(new SequentialAgent({ name: 'root', subAgents: [loop] })),
     )
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant[A]: 1',
       'assistant[B]: 2',
       'assistant[A]: 3',
@@ -260,7 +264,7 @@ describe('a workflow', () => {
       ],
     })
     const translated = translateEvents(await eventsOf(workflow), options)
-    expect(told(translated).sort()).toEqual(['assistant[A]: a1a2', 'assistant[B]: b'])
+    expect(messageLines(translated).sort()).toEqual(['assistant[A]: a1a2', 'assistant[B]: b'])
     expect(steps(translated)).toEqual(['wf.join', 'wf.count'])
     expect(translated.translator.output).toEqual({ words: 2 })
     expect(translated.problems).toEqual([])
@@ -272,7 +276,7 @@ describe('a workflow', () => {
       await eventsOf(new Workflow({ name: 'wf', edges: [[START, shout]] })),
       options,
     )
-    expect(told(translated)).toEqual(['assistant[shout]: HELLO'])
+    expect(messageLines(translated)).toEqual(['assistant[shout]: HELLO'])
   })
 
   test('that starts agents by hand at the same time keeps them apart', async () => {
@@ -287,7 +291,7 @@ describe('a workflow', () => {
       },
     })
     const translated = translateEvents(await eventsOf(workflow), options)
-    expect(told(translated)).toEqual(['assistant[A]: a1a2', 'assistant[B]: b1b2'])
+    expect(messageLines(translated)).toEqual(['assistant[A]: a1a2', 'assistant[B]: b1b2'])
     expect(translated.loose.filter(({ type }) => type === 'SUBAGENT_STARTED')).toHaveLength(2)
     expect(translated.translator.output).toEqual({ done: true })
   })
@@ -343,7 +347,7 @@ describe('a model of Gemini', () => {
         usage: usage(7, 5),
       })
       const translated = translateEvents(await eventsOf(agent, mode))
-      expect(told(translated)).toEqual(['reasoning: I should greet.', 'assistant: Hi there, friend!'])
+      expect(messageLines(translated)).toEqual(['reasoning: I should greet.', 'assistant: Hi there, friend!'])
       const deltas = translated.stream.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT')
       expect(deltas.length).toBe(mode === StreamingMode.SSE ? 3 : 1)
       expect(translated.usage).toEqual([{ inputTokens: 7, outputTokens: 5, totalTokens: 12 }])
@@ -356,7 +360,7 @@ describe('a model of Gemini', () => {
     const toolCalls = [{ name: 'weather', arguments: '{"city":"Oslo"}' }]
     mock.onMessage('hello', { content: 'Let me check.', toolCalls, finishReason: 'stop', usage: usage(7, 9) })
     const translated = translateEvents(await eventsOf(agent))
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant: Let me check. (weather)',
       'tool: sunny',
       'assistant: It is sunny.',
@@ -378,7 +382,7 @@ describe('a model of Gemini', () => {
       usage: usage(7, 9),
     })
     const translated = translateEvents(await eventsOf(agent))
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant:  (weather)',
       'tool: sunny',
       'assistant: And the other. (weather)',
@@ -393,7 +397,7 @@ describe('a model of Gemini', () => {
     const cut = await gemini()
     cut.mock.onMessage('hello', { content: 'Once upon a time', finishReason: 'length' })
     const short = translateEvents(await eventsOf(cut.agent))
-    expect(told(short)).toEqual(['assistant: Once upon a time'])
+    expect(messageLines(short)).toEqual(['assistant: Once upon a time'])
     expect(short.translator.error).toBeUndefined()
     expect(short.loose.at(-1)).toEqual({
       type: 'CUSTOM',
@@ -431,7 +435,7 @@ describe('recorded runs', () => {
 
   test('Gemini in progressive mode: ADK runs the calls of a piece, and those of the whole again', () => {
     const translated = translate('Gemini in progressive mode')
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant: Let me check. (weather, weather)',
       'tool: sunny',
       'tool: sunny',
@@ -448,7 +452,7 @@ describe('recorded runs', () => {
 
   test('a call in a piece that the model gave no id: ADK has made and run two', () => {
     const translated = translate('a call in a piece')
-    expect(told(translated)).toEqual([
+    expect(messageLines(translated)).toEqual([
       'assistant:  (weather)',
       'tool: sunny',
       'assistant:  (weather)',
@@ -459,14 +463,14 @@ describe('recorded runs', () => {
 
   test('a tool that needs a credential has no result yet; its sibling has', () => {
     const translated = translate('a tool that needs a credential')
-    expect(told(translated)).toEqual(['assistant:  (mail, weather)', 'tool: sunny'])
+    expect(messageLines(translated)).toEqual(['assistant:  (mail, weather)', 'tool: sunny'])
     expect(translated.translator.requests).toMatchObject([{ request: { kind: 'credential' } }])
     expect(JSON.stringify(translated.stream)).not.toContain('X-Key')
   })
 
   test('a sibling that fails, on no branch: the other one goes on', () => {
     const translated = translate('a sibling that fails')
-    expect(told(translated)).toEqual(['assistant[A]: a1', 'assistant[B]: b1b2b3'])
+    expect(messageLines(translated)).toEqual(['assistant[A]: a1', 'assistant[B]: b1b2b3'])
     expect(translated.loose.filter(({ type }) => type === 'SUBAGENT_STARTED')).toHaveLength(2)
     expect(translated.loose).toContainEqual(
       expect.objectContaining({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   adkEvent,
-  pieceOf,
+  chunkOf,
   responseOf,
   translateEvents,
   wholeOf,
@@ -18,7 +18,7 @@ const itemEvents = (stream: readonly AgUiEvent[]) =>
 
 describe('text', () => {
   test('comes from the pieces; the whole only ends it', () => {
-    const { batches, marks } = translateEvents([pieceOf('Hel'), pieceOf('lo'), wholeOf('Hello')])
+    const { batches, marks } = translateEvents([chunkOf('Hel'), chunkOf('lo'), wholeOf('Hello')])
     expect(batches.map((batch) => batch.map(brief))).toEqual([
       ['TEXT_MESSAGE_CHUNK message-1 "Hel"'],
       ['TEXT_MESSAGE_CHUNK message-1 "lo"'],
@@ -36,12 +36,12 @@ describe('text', () => {
 
   test('of several answers is several messages', () => {
     const { messages } = translateEvents([
-      pieceOf('Let me '),
-      pieceOf('check.'),
+      chunkOf('Let me '),
+      chunkOf('check.'),
       wholeOf('Let me check.'),
       wholeOf([call('c1')]),
       responseOf('c1', { temp: 21 }),
-      pieceOf('It is 21.'),
+      chunkOf('It is 21.'),
       wholeOf('It is 21.'),
     ])
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
@@ -64,35 +64,35 @@ describe('text', () => {
   })
 
   test('that the whole has more of is completed', () => {
-    const { messages, problems } = translateEvents([pieceOf('Hel'), wholeOf('Hello!')])
+    const { messages, problems } = translateEvents([chunkOf('Hel'), wholeOf('Hello!')])
     expect(messages).toMatchObject([{ id: 'message-1', content: 'Hello!' }])
     expect(problems).toEqual([])
   })
 
   test('that differs from the whole stays as it was streamed, and this is reported', () => {
-    const { messages, problems } = translateEvents([pieceOf('Secret'), wholeOf('[removed]')])
+    const { messages, problems } = translateEvents([chunkOf('Secret'), wholeOf('[removed]')])
     expect(messages).toMatchObject([{ content: 'Secret' }])
     expect(problems).toEqual([expect.stringContaining("'root' streamed one text and then gave another")])
   })
 
   test('is never an empty delta, but may be white space', () => {
-    const { loose } = translateEvents([pieceOf(''), pieceOf(' '), pieceOf('\n'), wholeOf(' \n')])
+    const { loose } = translateEvents([chunkOf(''), chunkOf(' '), chunkOf('\n'), wholeOf(' \n')])
     expect(loose.flatMap((event) => ('delta' in event ? [event.delta] : []))).toEqual([' ', '\n'])
-    expect(translateEvents([pieceOf(''), wholeOf('')]).loose).toEqual([])
+    expect(translateEvents([chunkOf(''), wholeOf('')]).loose).toEqual([])
   })
 
   test('in pieces that repeat all before them is sent once', () => {
     const { messages } = translateEvents([
-      pieceOf('The'),
-      pieceOf('The quick'),
-      pieceOf('The quick fox'),
+      chunkOf('The'),
+      chunkOf('The quick'),
+      chunkOf('The quick fox'),
       wholeOf('The quick fox'),
     ])
     expect(messages).toMatchObject([{ content: 'The quick fox' }])
   })
 
   test('that was streamed and has no whole ends with the run', () => {
-    const { batches } = translateEvents([pieceOf('ha'), pieceOf('haha')])
+    const { batches } = translateEvents([chunkOf('ha'), chunkOf('haha')])
     expect(batches.at(-1)?.map(brief)).toEqual([
       'TEXT_MESSAGE_CHUNK message-1 "haha"',
       'TEXT_MESSAGE_END message-1',
@@ -103,11 +103,11 @@ describe('text', () => {
     const a = { author: 'A', branch: 'par.A' }
     const b = { author: 'B', branch: 'par.B' }
     const { messages } = translateEvents([
-      pieceOf('a1', a),
-      pieceOf('b1', b),
-      pieceOf('a2', a),
+      chunkOf('a1', a),
+      chunkOf('b1', b),
+      chunkOf('a2', a),
       wholeOf('a1a2', a),
-      pieceOf('b2', b),
+      chunkOf('b2', b),
       wholeOf('b1b2', b),
     ])
     expect(messages).toMatchObject([
@@ -146,7 +146,7 @@ describe('reasoning', () => {
     const { stream, marks, messages } = translateEvents([
       think('I should'),
       think(' greet.'),
-      pieceOf('Hi'),
+      chunkOf('Hi'),
       wholeOf([thought('I should greet.'), { text: 'Hi' }]),
     ])
     expect(itemEvents(stream).map(brief)).toEqual([
@@ -182,9 +182,9 @@ describe('reasoning', () => {
   test('that alternates with text is several messages; the whole has them joined', () => {
     const { messages, marks, problems } = translateEvents([
       think('r1'),
-      pieceOf('t1'),
+      chunkOf('t1'),
       think('r2'),
-      pieceOf('t2'),
+      chunkOf('t2'),
       wholeOf([thought('r1r2'), { text: 't1t2' }]),
     ])
     expect(messages.map(({ content }) => content)).toEqual(['r1', 't1', 'r2', 't2'])
@@ -198,7 +198,7 @@ describe('reasoning', () => {
   test('that the whole has more of goes on in its message', () => {
     const { messages, loose } = translateEvents([
       think('r1'),
-      pieceOf('t1'),
+      chunkOf('t1'),
       wholeOf([thought('r1 and more'), { text: 't1' }]),
     ])
     expect(messages.map(({ id, content }) => [id, content])).toEqual([
@@ -216,7 +216,7 @@ describe('reasoning', () => {
     const { loose } = translateEvents([
       think('r1'),
       think('', { thoughtSignature: 's1' }),
-      pieceOf('t1'),
+      chunkOf('t1'),
       wholeOf([thought('r1', { thoughtSignature: 's1' }), { text: 't1' }]),
     ])
     const values = loose.filter(({ type }) => type === 'REASONING_ENCRYPTED_VALUE')
@@ -224,7 +224,7 @@ describe('reasoning', () => {
   })
 
   test('between a text and a call: the call is not of the text any more', () => {
-    const { messages } = translateEvents([pieceOf('t1'), think('r1'), wholeOf([call('c1')])])
+    const { messages } = translateEvents([chunkOf('t1'), think('r1'), wholeOf([call('c1')])])
     expect(messages.map(({ role, toolCalls }) => [role, toolCalls !== undefined])).toEqual([
       ['assistant', false],
       ['reasoning', false],
@@ -241,7 +241,7 @@ describe('reasoning', () => {
 
   test('of an agent with an output schema is sent, its text is data', () => {
     const { messages, translator, marks } = translateEvents(
-      [think('Hm.'), pieceOf('{"a":'), pieceOf('1}'), wholeOf([thought('Hm.'), { text: '{"a":1}' }])],
+      [think('Hm.'), chunkOf('{"a":'), chunkOf('1}'), wholeOf([thought('Hm.'), { text: '{"a":1}' }])],
       { hidesText: () => true },
     )
     expect(messages).toMatchObject([{ role: 'reasoning', content: 'Hm.' }])

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { brief } from '../../../test/support/brief.js'
 import {
   adkEvent,
-  pieceOf,
+  chunkOf,
   responseOf,
   translateEvents,
   wholeOf,
@@ -46,7 +46,7 @@ describe('a call', () => {
 
   test('stands with others of its turn in one message, also when each came in an event of its own', () => {
     const { messages } = translateEvents([
-      pieceOf('I look.'),
+      chunkOf('I look.'),
       wholeOf('I look.'),
       wholeOf([call('c1')]),
       wholeOf([call('c2'), call('c3')]),

@@ -20,7 +20,7 @@ import {
   gate,
   resultOf,
   resultsIn,
-  said,
+  textLines,
   scripted,
 } from '../../../test/support/adk/converse.js'
 import { callsTool, says, whole } from '../../../test/support/adk/scripted-llm.js'
@@ -51,8 +51,8 @@ describe('a sequence', () => {
   ])('stops at $pausing and goes on there', async ({ pausing, before, after }) => {
     const { a, b, c } = three(pausing)
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent, c.agent] }))
-    expect(said(await talk.turn('go'))).toEqual(before)
-    expect(said(await talk.turn(red, { resumeAt: [pausing] }))).toEqual(after)
+    expect(textLines(await talk.turn('go'))).toEqual(before)
+    expect(textLines(await talk.turn(red, { resumeAt: [pausing] }))).toEqual(after)
     for (const [name, { llm }] of Object.entries({ a, b, c })) {
       expect(llm.calls.length, name).toBe(name === pausing ? 2 : 1)
       if (name === pausing) expect(resultsIn(llm.calls[1])).toEqual(['{"color":"red"}'])
@@ -64,7 +64,7 @@ describe('a sequence', () => {
     const root = new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent, c.agent] })
     const talk = converse(root, { resumable: true })
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done', 'c: c done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done', 'c: c done'])
   })
 
   it('stops for a question, and leaves out the last callback until it is over', async () => {
@@ -98,7 +98,7 @@ describe('a sequence', () => {
     const a = scripted('a', [callsTool({ name: 'order' }), says('a done')], { tools: [ticket] })
     const b = scripted('b', [says('b done')])
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent] }))
-    expect(said(await talk.turn('go'))).toEqual(['a: a done', 'b: b done'])
+    expect(textLines(await talk.turn('go'))).toEqual(['a: a done', 'b: b done'])
   })
 
   it('runs an agent that comes after one that said nothing to its result', async () => {
@@ -106,7 +106,7 @@ describe('a sequence', () => {
     const b = scripted('b', [says('b done')])
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent] }))
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['b: b done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['b: b done'])
   })
 
   it('waits for one that gets no answer in this run', async () => {
@@ -116,9 +116,9 @@ describe('a sequence', () => {
     const both = new ParallelAgent({ name: 'both', subAgents: [a.agent, b.agent] })
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [both, c.agent] }))
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['a'], waitingAt: ['b'] }))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'], waitingAt: ['b'] }))).toEqual(['a: a done'])
     const last = await talk.turn([resultOf('c2', 'pick', { color: 'blue' })], { resumeAt: ['b'] })
-    expect(said(last)).toEqual(['b: b done', 'c: c done'])
+    expect(textLines(last)).toEqual(['b: b done', 'c: c done'])
     expect(resultsIn(b.llm.calls[1])).toEqual(['{"color":"blue"}'])
   })
 })
@@ -138,11 +138,11 @@ describe('a loop', () => {
     const b = scripted('b', [says('b1'), asks, says('b2'), says('b3')], { tools: [pick] })
     const talk = converse(new LoopAgent({ name: 'loop', subAgents: [a.agent, b.agent], maxIterations: 3 }))
     const first = await talk.turn('go')
-    expect(said(first)).toEqual(['a: a1', 'b: b1', 'a: a2'])
+    expect(textLines(first)).toEqual(['a: a1', 'b: b1', 'a: a2'])
     const iterations = first.tree.iterations()
     expect(iterations).toEqual({ loop: 1 })
     const second = await talk.turn(red, { resumeAt: ['b'], iterations })
-    expect(said(second)).toEqual(['b: b2', 'a: a3', 'b: b3'])
+    expect(textLines(second)).toEqual(['b: b2', 'a: a3', 'b: b3'])
     expect(second.tree.iterations()).toEqual({})
   })
 
@@ -151,7 +151,7 @@ describe('a loop', () => {
     const b = scripted('b', [says('b1')])
     const talk = converse(new LoopAgent({ name: 'loop', subAgents: [a.agent, b.agent] }))
     const turn = await talk.turn('go')
-    expect(said(turn)).toEqual(['a: a1', 'b: b1', 'a: bye'])
+    expect(textLines(turn)).toEqual(['a: a1', 'b: b1', 'a: bye'])
     expect(turn.tree.iterations()).toEqual({})
   })
 
@@ -164,10 +164,10 @@ describe('a loop', () => {
     const loop = new LoopAgent({ name: 'loop', subAgents: [inner], maxIterations: 2 })
     const talk = converse(new SequentialAgent({ name: 'outer', subAgents: [first.agent, loop, last.agent] }))
     const paused = await talk.turn('go')
-    expect(said(paused)).toEqual(['first: first', 'a: a1'])
+    expect(textLines(paused)).toEqual(['first: first', 'a: a1'])
     const { iterations } = paused.tree
     const resumed = await talk.turn(red, { resumeAt: ['b'], iterations: iterations() })
-    expect(said(resumed)).toEqual(['b: b1', 'a: a2', 'b: b2', 'last: last'])
+    expect(textLines(resumed)).toEqual(['b: b1', 'a: a2', 'b: b2', 'last: last'])
   })
 })
 
@@ -181,10 +181,10 @@ describe('lanes side by side', () => {
     const par = new ParallelAgent({ name: 'par', subAgents: [a.agent, lane] })
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [par, c.agent] }))
     const paused = await talk.turn('go')
-    expect(said(paused)).toEqual(['b: b1', 'b2: b2'])
+    expect(textLines(paused)).toEqual(['b: b1', 'b2: b2'])
     expect(new Set(paused.events.map(({ branch }) => branch))).toEqual(new Set(['par.a', 'par.lane']))
     const resumed = await talk.turn(red, { resumeAt: ['a'] })
-    expect(said(resumed)).toEqual(['a: a done', 'c: c done'])
+    expect(textLines(resumed)).toEqual(['a: a done', 'c: c done'])
     expect(new Set(resumed.events.map(({ branch }) => branch))).toEqual(new Set(['par.a', undefined]))
   })
 
@@ -196,7 +196,7 @@ describe('lanes side by side', () => {
     const talk = converse(new ParallelAgent({ name: 'par', subAgents: [a.agent, b.agent] }))
     await talk.turn('go')
     const answers = [...red, resultOf('c2', 'pick', { color: 'blue' })]
-    expect(said(await talk.turn(answers, { resumeAt: ['a', 'b'] })).sort()).toEqual([
+    expect(textLines(await talk.turn(answers, { resumeAt: ['a', 'b'] })).sort()).toEqual([
       'a: a done',
       'b: b done',
     ])
@@ -237,7 +237,7 @@ describe('a workflow', () => {
     const talk = converse(new Workflow({ name: 'wf', edges: [[START, a.agent, b.agent]] }))
     const { tree } = await talk.turn('go')
     expect(tree.stopsItself('a')).toBe(true)
-    expect(said(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done', 'b: b done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done', 'b: b done'])
     expect([a.llm.calls.length, b.llm.calls.length, a.agent.includeContents]).toEqual([2, 1, 'default'])
     expect(resultsIn(a.llm.calls[1])).toEqual(['{"color":"red"}'])
   })
@@ -249,8 +249,12 @@ describe('a workflow', () => {
     const d = scripted('d', [says('d done')])
     const seq = new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent, c.agent] })
     const talk = converse(new Workflow({ name: 'wf', edges: [[START, seq, d.agent]] }))
-    expect(said(await talk.turn('go'))).toEqual(['a: a done'])
-    expect(said(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done', 'c: c done', 'd: d done'])
+    expect(textLines(await talk.turn('go'))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['b'] }))).toEqual([
+      'b: b done',
+      'c: c done',
+      'd: d done',
+    ])
   })
 
   it('gives two agents that paused at once each its own result', async () => {
@@ -310,11 +314,11 @@ describe('a workflow', () => {
     })
     const c = scripted('c', [says('c done')])
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent, c.agent] }))
-    expect(said(await talk.turn('go'))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn('go'))).toEqual(['a: a done'])
     const turn = await talk.turn([resultOf('q1', 'adk_request_input', { result: 'yes' })], {
       resumeAt: ['ask'],
     })
-    expect(said(turn).slice(-2)).toEqual(['b: b done', 'c: c done'])
+    expect(textLines(turn).slice(-2)).toEqual(['b: b done', 'c: c done'])
     expect([a.llm.calls.length, resultsIn(b.llm.calls[1])]).toEqual([1, ['{"result":"yes"}']])
   })
 })

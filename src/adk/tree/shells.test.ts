@@ -21,7 +21,7 @@ import {
   gate,
   resultOf,
   resultsIn,
-  said,
+  textLines,
   scripted,
 } from '../../../test/support/adk/converse.js'
 import { callsTool, says, ScriptedLlm, whole } from '../../../test/support/adk/scripted-llm.js'
@@ -39,7 +39,7 @@ describe('a transfer', () => {
     const root = scripted('root', [transfer('child')], { subAgents: [child.agent] })
     const talk = converse(root.agent)
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
     expect([root.llm.calls.length, resultsIn(child.llm.calls[1])]).toEqual([1, ['{"color":"red"}']])
   })
 
@@ -51,7 +51,7 @@ describe('a transfer', () => {
     const root = scripted('root', [transfer('child')], { subAgents: [child.agent] })
     const talk = converse(root.agent)
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
   })
 
   it('does not come back to an agent whose sub-agent has paused beside a tool that ran', async () => {
@@ -66,7 +66,7 @@ describe('a transfer', () => {
     const talk = converse(root.agent)
     await talk.turn('go')
     expect(root.llm.calls.length).toBe(1)
-    expect(said(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
     expect(resultsIn(child.llm.calls[1])).toEqual(['{"result":"seen"}', '{"color":"red"}'])
   })
 
@@ -76,7 +76,10 @@ describe('a transfer', () => {
     const b = scripted('b', [says('b done')])
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent] }))
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done', 'b: b done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual([
+      'child: child done',
+      'b: b done',
+    ])
     expect(a.llm.calls.length).toBe(1)
   })
 
@@ -87,8 +90,8 @@ describe('a transfer', () => {
     const seq = new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent, c.agent] })
     const root = scripted('root', [transfer('seq')], { subAgents: [seq] })
     const talk = converse(root.agent)
-    expect(said(await talk.turn('go'))).toEqual(['a: a done'])
-    expect(said(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done', 'c: c done'])
+    expect(textLines(await talk.turn('go'))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done', 'c: c done'])
     expect(root.llm.calls.length).toBe(1)
   })
 
@@ -97,7 +100,7 @@ describe('a transfer', () => {
     const root = scripted('root', [transfer('child'), says('root done')], { subAgents: [child.agent] })
     const talk = converse(root.agent)
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['root: root done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['root: root done'])
   })
 
   it('stays among the shells of its run', async () => {
@@ -152,7 +155,7 @@ describe('the agents of the user', () => {
     for (const value of [root, root.subAgents, agent, agent.tools]) Object.freeze(value)
     const talk = converse(root)
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done'])
     expect(llm.calls.length).toBe(2)
   })
 
@@ -171,9 +174,9 @@ describe('the agents of the user', () => {
     const root = new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent] })
     const talks = [converse(root), converse(root)]
     const turns = await Promise.all(talks.map((talk) => talk.turn('go')))
-    expect(turns.flatMap(said)).toEqual([])
+    expect(turns.flatMap(textLines)).toEqual([])
     const resumed = await Promise.all(talks.map((talk) => talk.turn(red, { resumeAt: ['a'] })))
-    expect(resumed.map((turn) => said(turn).length)).toEqual([2, 2])
+    expect(resumed.map((turn) => textLines(turn).length)).toEqual([2, 2])
   })
 })
 
@@ -208,7 +211,7 @@ describe('a toolset', () => {
     const { agent } = scripted('a', [callsTool({ name: 'look' }), says('done')], { tools: [kit] })
     const other = createRunTree(new LlmAgent({ name: 'other', tools: [kit] }), { resumeAt: [] })
     const turn = await converse(agent).turn('go')
-    expect([said(turn), kit.closed]).toEqual([['a: done'], 0])
+    expect([textLines(turn), kit.closed]).toEqual([['a: done'], 0])
     await other.close()
     await other.close()
     expect(kit.closed).toBe(1)
@@ -221,7 +224,7 @@ describe('a toolset', () => {
       tools: [new AgentTool({ agent: inner.agent })],
     })
     const other = createRunTree(inner.agent, { resumeAt: [] })
-    expect(said(await converse(outer.agent).turn('go'))).toEqual(['outer: done'])
+    expect(textLines(await converse(outer.agent).turn('go'))).toEqual(['outer: done'])
     expect([resultsIn(outer.llm.calls[1]), kit.closed]).toEqual([['{"result":"inner done"}'], 0])
     await other.close()
     expect(kit.closed).toBe(1)
@@ -280,7 +283,7 @@ describe('an agent of the user’s own kind', () => {
     const b = scripted('b', [asks, says('b done')], { tools: [pick] })
     const talk = converse(new Plain([new SequentialAgent({ name: 'seq', subAgents: [a.agent, b.agent] })]))
     await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['b'] }))).toEqual(['b: b done'])
   })
 })
 
@@ -292,8 +295,8 @@ describe('a router', () => {
     const root = new RoutedAgent({ name: 'router', agents: [a.agent, b.agent], router: () => keys.shift() })
     const talk = converse(root)
     const { tree } = await talk.turn('go')
-    expect(said(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done'])
-    expect(said(await talk.turn('again'))).toEqual(['b: b done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'] }))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn('again'))).toEqual(['b: b done'])
     expect(tree.stopsItself('a')).toBe(true)
   })
 })

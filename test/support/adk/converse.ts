@@ -18,7 +18,7 @@ import { ScriptedLlm, type LlmStep } from './scripted-llm.js'
 
 setLogLevel(LogLevel.ERROR)
 
-/** A tool as clients bring them: nobody runs it here, the result comes with the next run. */
+/** A client tool: nobody runs it here, its result comes with the next run. */
 export class ClientTool extends BaseTool {
   constructor(name: string) {
     super({ name, description: name, isLongRunning: true })
@@ -44,7 +44,7 @@ export function resultOf(id: string, name: string, response: Record<string, unkn
   return { functionResponse: { id, name, response } }
 }
 
-export interface Turn {
+export interface ConversationTurn {
   readonly events: readonly Event[]
   readonly tree: RunTree
 }
@@ -64,7 +64,10 @@ export function converse(
   const session = sessionService.createSession(key)
   return {
     history: async () => (await sessionService.getSession(key))?.events ?? [],
-    async turn(message: string | readonly Part[], options: RunTreeOptions = { resumeAt: [] }): Promise<Turn> {
+    async turn(
+      message: string | readonly Part[],
+      options: RunTreeOptions = { resumeAt: [] },
+    ): Promise<ConversationTurn> {
       await session
       const tree = createRunTree(root, options)
       const runner = new Runner({
@@ -90,8 +93,8 @@ function contentOf(message: string | readonly Part[]): Content {
   return { role: 'user', parts: typeof message === 'string' ? [{ text: message }] : [...message] }
 }
 
-/** What was said, and by whom. */
-export function said({ events }: Pick<Turn, 'events'>): string[] {
+/** The complete texts of a turn, as `author: text`. */
+export function textLines({ events }: Pick<ConversationTurn, 'events'>): string[] {
   return events.flatMap(({ author, content, partial }) => {
     const text = content?.parts?.map((part) => part.text ?? '').join('')
     return text && !partial ? [`${author}: ${text}`] : []
@@ -106,16 +109,16 @@ export function resultsIn(contents: readonly Content[] | undefined): string[] {
   )
 }
 
-/** Something to wait for, and to open from elsewhere. */
+/** A promise that a test resolves by hand. */
 export function gate(): { readonly opened: Promise<unknown>; readonly open: () => void } {
-  const opening = new AbortController()
+  const controller = new AbortController()
   const opened = new Promise((resolve) => {
-    opening.signal.addEventListener('abort', resolve)
+    controller.signal.addEventListener('abort', resolve)
   })
   return {
     opened,
     open: () => {
-      opening.abort()
+      controller.abort()
     },
   }
 }

@@ -2,7 +2,7 @@ import { InMemoryRunner, StreamingMode, type Event } from '@google/adk'
 
 type Root = NonNullable<ConstructorParameters<typeof InMemoryRunner>[0]['agent']>
 
-/** What the Runner yields for the first message of a conversation: `hello`. */
+/** The Runner's events for the first message of a conversation: `hello`. */
 export async function eventsOf(agent: Root, mode = StreamingMode.SSE): Promise<Event[]> {
   const runner = new InMemoryRunner({ agent, appName: 'app' })
   const key = { userId: 'user', sessionId: 'session' }

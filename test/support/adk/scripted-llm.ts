@@ -3,14 +3,14 @@ import { BaseLlm, type Event, type LlmRequest, type LlmResponse } from '@google/
 type Content = NonNullable<Event['content']>
 type Parts = NonNullable<Content['parts']>
 
-/** One answer of a scripted model: what it yields, or what makes it up from the request. An Error is thrown in its place. */
+/** One answer of a scripted model: its responses, or a function that makes them. An Error among them is thrown. */
 export type LlmStep =
   | readonly (LlmResponse | Error)[]
   | ((request: LlmRequest, signal: AbortSignal | undefined) => AsyncIterable<LlmResponse>)
 
-/** A model that answers call after call from a script, and keeps what it was asked. Fails when it is asked too often. */
+/** A model that answers from a script and keeps its requests. Fails when the script has no more answers. */
 export class ScriptedLlm extends BaseLlm {
-  /** The contents of each request, as they were when it came in. */
+  /** A copy of the contents of each request. */
   readonly calls: Content[][] = []
   readonly requests: LlmRequest[] = []
   readonly #steps: readonly LlmStep[]
@@ -55,7 +55,7 @@ export function partialThought(text: string): LlmResponse {
   return { content: { role: 'model', parts: [{ text, thought: true }] }, partial: true }
 }
 
-/** A complete answer in one: what comes after the partials, or without any. */
+/** A complete answer, after partials or without any. */
 export function whole(parts: Parts, fields: Partial<LlmResponse> = {}): LlmResponse {
   return { content: { role: 'model', parts }, partial: false, ...fields }
 }

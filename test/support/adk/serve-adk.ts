@@ -6,15 +6,15 @@ import type { AgUiEvent } from '../../../src/protocol/index.js'
 import { ofType } from '../run-agent.js'
 import { serveAgents, type ServeAgentsOptions, type ServedAgents } from '../serve-agents.js'
 
-// ADK tells the console of every agent that is on its way out.
+// ADK logs a warning for every deprecated agent.
 setLogLevel(LogLevel.ERROR)
 
 export interface ServeAdkOptions extends Omit<ServeAgentsOptions, 'agents'> {
-  /** Makes the agent: once at first, and again for every restart, as a new process would. */
+  /** Makes the agent: once, and again for every restart, as a new process would. */
   readonly make: () => Agent
 }
 
-/** Serves one agent. A restart makes another of it: what the first held in memory is gone. */
+/** Serves one agent. A restart makes a new one: the memory of the first is gone. */
 export async function serveAdk({ make, ...options }: ServeAdkOptions): Promise<ServedAgents> {
   let current = make()
   const memory = current.memory && {
@@ -42,8 +42,8 @@ function memoryOf({ memory, name }: Agent): NonNullable<Agent['memory']> {
   return memory
 }
 
-/** What a model was asked, as `role: text`, `role: name(arguments)` and `role: name -> result`. */
-export function asked(contents: readonly Content[] | undefined): string[] {
+/** The contents of a model request, as `role: text`, `role: name(arguments)` and `role: name -> result`. */
+export function requestLines(contents: readonly Content[] | undefined): string[] {
   return (contents ?? []).map(({ role, parts = [] }) => {
     const shown = parts.map(({ text, functionCall, functionResponse }) => {
       if (functionCall) return `${functionCall.name}(${JSON.stringify(functionCall.args)})`
@@ -59,7 +59,7 @@ export function clientTool(name: string): ToolInfo {
   return { name, description: `Does ${name}.`, parameters: { type: 'object', properties: {} } }
 }
 
-/** What the run said, all messages in one. */
+/** The text of a run, all messages in one. */
 export function textIn(events: readonly AgUiEvent[]): string {
   return ofType(events, 'TEXT_MESSAGE_CONTENT')
     .map(({ delta }) => delta)

@@ -14,11 +14,11 @@ import type { AdkSessionState } from '../../../src/adk/retry/session-progress.js
 import { manualClock } from '../../../src/core/clock.js'
 import { says, ScriptedLlm, type LlmStep } from './scripted-llm.js'
 
-/** When the clock of a session rig starts. */
+/** The start of a session rig's clock. */
 export const start = 1_700_000_000_000
 export const key = { appName: 'app', userId: 'ada', sessionId: 's1' }
 
-/** What a model throws that is busy. ADK makes an error event of it. */
+/** The error of a busy model. ADK makes an error event of it. */
 export const busy = [failsWith(503)]
 
 export function failsWith(code: number): Error {
@@ -52,7 +52,7 @@ export async function sessionRig(steps: readonly LlmStep[], options: RigOptions 
 
 export type SessionRig = Awaited<ReturnType<typeof sessionRig>>
 
-/** Reads a run to its end while the time passes. */
+/** Reads a run to its end while the clock advances. */
 export async function play(
   { session, clock }: Pick<SessionRig, 'session' | 'clock'>,
   message: string | Content = 'Hello',
@@ -72,7 +72,7 @@ export const textOf = ({ content }: Event) => content?.parts?.map(({ text }) => 
 /** The error code of each event, and `ok` for those without. */
 export const codesOf = (events: readonly Event[]) => events.map(({ errorCode }) => errorCode ?? 'ok')
 
-/** A step that notes after how many seconds the model was asked. */
+/** A step that records the time of its request, in seconds. */
 export function timed(times: number[], now: () => number, step: readonly (LlmResponse | Error)[]): LlmStep {
   return async function* () {
     times.push((now() - start) / 1000)
@@ -100,7 +100,7 @@ export class Breaks extends BasePlugin {
   }
 }
 
-/** A rig whose Runner throws, so often, before it answers. */
+/** A rig whose Runner throws a number of times before it answers. */
 export function throwingRig(times: number, options: RigOptions = {}): Promise<SessionRig> {
   return sessionRig([says('Hi.')], { plugins: [new Breaks(times)], ...options })
 }

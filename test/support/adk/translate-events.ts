@@ -8,14 +8,14 @@ import { assertValidStream } from '../../../src/testing/index.js'
 
 export interface Translated {
   readonly translator: AdkTranslator
-  /** What the translator gave, event by event of ADK, and last what it finished with. */
+  /** The events of the translator for each event of ADK; last those of `finish`. */
   readonly batches: readonly (readonly AgentEvent[])[]
   readonly loose: readonly AgentEvent[]
-  /** The stream that clients get. It is valid. */
+  /** The strict stream that clients get. */
   readonly stream: readonly AgUiEvent[]
   readonly messages: readonly Record<string, unknown>[]
   readonly usage: readonly TokenUsage[]
-  /** What was reported: by the translator, and by the run stream. */
+  /** Problems reported by the translator and by the run stream. */
   readonly problems: readonly string[]
   readonly marks: readonly EventMark[]
 }
@@ -68,8 +68,8 @@ export function translateEvents(
   for (const event of loose) stream.write(event)
   stream.finish({ type: 'success' })
   assertValidStream(emitted, { input })
-  const held = stream.fold.messages as unknown as Record<string, unknown>[]
-  return { translator, batches, loose, stream: emitted, messages: held, usage, problems, marks }
+  const folded = stream.fold.messages as unknown as Record<string, unknown>[]
+  return { translator, batches, loose, stream: emitted, messages: folded, usage, problems, marks }
 }
 
 function deepFreeze(value: unknown): void {
@@ -78,7 +78,7 @@ function deepFreeze(value: unknown): void {
   for (const member of Object.values(value)) deepFreeze(member)
 }
 
-/** An event as ADK makes it, with what matters here. */
+/** An event as ADK makes it. */
 export function adkEvent(fields: Partial<Event>): Event {
   return {
     id: 'e',
@@ -99,8 +99,8 @@ export function adkEvent(fields: Partial<Event>): Event {
 
 type Parts = NonNullable<NonNullable<Event['content']>['parts']>
 
-/** A piece of a streamed answer. */
-export function pieceOf(text: string, fields: Partial<Event> = {}): Event {
+/** A chunk of a streamed answer. */
+export function chunkOf(text: string, fields: Partial<Event> = {}): Event {
   return adkEvent({ partial: true, content: { role: 'model', parts: [{ text }] }, ...fields })
 }
 
@@ -110,7 +110,7 @@ export function wholeOf(parts: Parts | string, fields: Partial<Event> = {}): Eve
   return adkEvent({ partial: false, content: { role: 'model', parts: given }, ...fields })
 }
 
-/** What a tool gave. */
+/** The result of a tool. */
 export function responseOf(
   id: string,
   response: Record<string, unknown>,
@@ -124,7 +124,7 @@ export function responseOf(
 }
 
 /** A conversation in short: `assistant[name]: content (calls)`. */
-export function told({ messages }: Pick<Translated, 'messages'>): string[] {
+export function messageLines({ messages }: Pick<Translated, 'messages'>): string[] {
   return messages.map((message) => {
     const { role, name, content = '' } = message as Partial<Record<string, string>>
     const calls = (message.toolCalls ?? []) as { readonly function: { readonly name: string } }[]
