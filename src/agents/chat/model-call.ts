@@ -3,7 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelPart, ModelRequest } from '../../models/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../contract.js'
-import { decideRetry, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
+import { judgeAttempt, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
 import { tracedStream } from '../run/tracing.js'
 import { Answer } from './answer.js'
 import type { Middleware } from './middleware.js'
@@ -43,7 +43,7 @@ export async function* callModel(
         attempt = { ...attempt, error }
       }
       for (const event of answer.end()) yield event
-      const decision = await decideRetry(attempt, retry)
+      const decision = await judgeAttempt(attempt, retry)
       if (decision.type === 'accept') return answer
       failure = failureOf(attempt, decision)
       const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'

@@ -3,9 +3,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelRequest } from '../../models/index.js'
 import {
-  decideRetry,
+  judgeAttempt,
   delayBefore,
-  isRetryableError,
+  isRetryableModelError,
   toRetryPolicy,
   type Decision,
   type ModelAttempt,
@@ -38,7 +38,7 @@ function errorOf(fields: Readonly<Record<string, unknown>>): Error {
 const busy = modelError({ status: 503, retryable: true })
 const refused = modelError({ status: 400, retryable: false })
 
-describe('isRetryableError', () => {
+describe('isRetryableModelError', () => {
   const socket = errorOf({ code: 'ECONNRESET' })
   test.each<[string, unknown]>([
     ['a model error that says so', modelError({ retryable: true })],
@@ -58,7 +58,7 @@ describe('isRetryableError', () => {
     ],
     ['a time-out', new DOMException('too slow', 'TimeoutError')],
   ])('%s is', (_, error) => {
-    expect(isRetryableError(error)).toBe(true)
+    expect(isRetryableModelError(error)).toBe(true)
   })
 
   test.each<[string, unknown]>([
@@ -82,12 +82,12 @@ describe('isRetryableError', () => {
     ['nothing', undefined],
     ['text', 'ECONNRESET'],
   ])('%s is not', (_, error) => {
-    expect(isRetryableError(error)).toBe(false)
+    expect(isRetryableModelError(error)).toBe(false)
   })
 
   test('the reason of the signal is not, whatever it is', () => {
-    expect(isRetryableError(busy, AbortSignal.abort(busy))).toBe(false)
-    expect(isRetryableError(busy, AbortSignal.abort('other'))).toBe(true)
+    expect(isRetryableModelError(busy, AbortSignal.abort(busy))).toBe(false)
+    expect(isRetryableModelError(busy, AbortSignal.abort('other'))).toBe(true)
   })
 
   function circular(): Error {
@@ -211,7 +211,7 @@ describe('delayBefore', () => {
   })
 })
 
-describe('decideRetry', () => {
+describe('judgeAttempt', () => {
   const neutral = 'The model could not be reached or refused.'
   const again: Verdict = { retry: true, reason: 'empty answer' }
   const messages = [{ id: 'u1', role: 'user', content: 'shorter' }] as const
@@ -265,16 +265,16 @@ describe('decideRetry', () => {
     ],
   ])('%s', async (_, attempt, verdict, decision) => {
     const policy = toRetryPolicy({ verdict: () => Promise.resolve(verdict) })
-    expect(await decideRetry(attemptOf(attempt), policy, () => 0)).toEqual(decision)
+    expect(await judgeAttempt(attemptOf(attempt), policy, () => 0)).toEqual(decision)
   })
 
-  test('without a verdict the defaults decideRetry', async () => {
-    expect(await decideRetry(attemptOf({ answer }), toRetryPolicy())).toEqual({ type: 'accept' })
-    expect(await decideRetry(attemptOf({ error: refused }), toRetryPolicy())).toEqual({ type: 'fail' })
+  test('without a verdict the defaults judgeAttempt', async () => {
+    expect(await judgeAttempt(attemptOf({ answer }), toRetryPolicy())).toEqual({ type: 'accept' })
+    expect(await judgeAttempt(attemptOf({ error: refused }), toRetryPolicy())).toEqual({ type: 'fail' })
   })
 
   test('one attempt means exhausted at once', async () => {
-    const decision = await decideRetry(attemptOf({ error: busy }), toRetryPolicy({ attempts: 1 }))
+    const decision = await judgeAttempt(attemptOf({ error: busy }), toRetryPolicy({ attempts: 1 }))
     expect(decision).toEqual({ type: 'exhausted', reason: neutral })
   })
 
@@ -282,8 +282,8 @@ describe('decideRetry', () => {
     const verdict = vi.fn(() => again)
     const aborted = { ...request, signal: AbortSignal.abort('cancelled') }
     const policy = toRetryPolicy({ verdict })
-    expect(await decideRetry(attemptOf({ error: busy, request: aborted }), policy)).toEqual({ type: 'stop' })
-    expect(await decideRetry(attemptOf({ error: 'cancelled', request: aborted }), policy)).toEqual({
+    expect(await judgeAttempt(attemptOf({ error: busy, request: aborted }), policy)).toEqual({ type: 'stop' })
+    expect(await judgeAttempt(attemptOf({ error: 'cancelled', request: aborted }), policy)).toEqual({
       type: 'stop',
     })
     expect(verdict).not.toHaveBeenCalled()
@@ -291,7 +291,7 @@ describe('decideRetry', () => {
 
   test('an answer that came before the signal aborted counts', async () => {
     const aborted = { ...request, signal: AbortSignal.abort('cancelled') }
-    expect(await decideRetry(attemptOf({ answer, request: aborted }), toRetryPolicy())).toEqual({
+    expect(await judgeAttempt(attemptOf({ answer, request: aborted }), toRetryPolicy())).toEqual({
       type: 'accept',
     })
   })
@@ -302,7 +302,7 @@ describe('decideRetry', () => {
       throw failure
     })
     const attempt = attemptOf({ answer })
-    await expect(decideRetry(attempt, toRetryPolicy({ verdict }))).rejects.toBe(failure)
+    await expect(judgeAttempt(attempt, toRetryPolicy({ verdict }))).rejects.toBe(failure)
     expect(verdict).toHaveBeenCalledExactlyOnceWith(attempt)
   })
 })

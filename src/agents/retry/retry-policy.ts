@@ -93,7 +93,7 @@ export function toRetryPolicy(options: RetryOptions = {}): RetryPolicy {
 }
 
 /** Decides what happens after an attempt. `random` gives numbers in [0, 1). Throws only what the verdict throws. */
-export async function decideRetry(
+export async function judgeAttempt(
   attempt: ModelAttempt,
   policy: RetryPolicy,
   random: () => number = Math.random,
@@ -110,7 +110,7 @@ export async function decideRetry(
 
 function defaultVerdict(attempt: ModelAttempt): NonNullable<Verdict> {
   if (!hasFailed(attempt)) return 'accept'
-  if (!isRetryableError(attempt.error, attempt.request.signal)) return 'fail'
+  if (!isRetryableModelError(attempt.error, attempt.request.signal)) return 'fail'
   return { retry: true, reason: toWireError(attempt.error, 'MODEL_ERROR').message }
 }
 
@@ -145,7 +145,7 @@ function isStop(error: unknown, signal?: AbortSignal): boolean {
  * Whether the same call may succeed later: the provider was busy, failed or could not be reached. Never true of aborts,
  * interrupts, other refusals (4xx), and errors that do not come from the model.
  */
-export function isRetryableError(error: unknown, signal?: AbortSignal): boolean {
+export function isRetryableModelError(error: unknown, signal?: AbortSignal): boolean {
   if (isStop(error, signal)) return false
   if (!MillraceError.isInstance(error)) {
     const status = fieldOf(error, 'status') ?? fieldOf(error, 'statusCode')

@@ -4,7 +4,13 @@ import { isRetryableStatus } from '../../models/index.js'
 import { createRunStream, rejectedMark, type AgentEvent, type RunStream } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { checkNumber } from '../check-number.js'
-import { delayBefore, fieldOf, isRetryableError, toRetryPolicy, type RetryPolicy } from './retry-policy.js'
+import {
+  delayBefore,
+  fieldOf,
+  isRetryableModelError,
+  toRetryPolicy,
+  type RetryPolicy,
+} from './retry-policy.js'
 
 /** How often an agent is run again when it fails, and after which delays. */
 export interface WithRetryOptions {
@@ -226,7 +232,7 @@ function isTemporaryByDefault(error: unknown): boolean {
   }
   const { code, details, cause } = error
   const isSilent = details.retryable === undefined && details.status === undefined && cause === undefined
-  if (code === 'MODEL_ERROR') return isSilent || isRetryableError(error)
+  if (code === 'MODEL_ERROR') return isSilent || isRetryableModelError(error)
   return code === 'AGENT_ERROR' && (cause === undefined || isTemporaryByDefault(cause))
 }
 

@@ -73,7 +73,7 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
   }
   yield* spans.close('Stopped, because of another agent beside it.')
   if (failure) throw failure.error
-  return end ?? combineWaiting(waiting) ?? finish(lanes, ended)
+  return end ?? combineWaiting(waiting) ?? resultOfLanes(lanes, ended)
 }
 
 type EndedLanes = Record<string, LaneEnd>
@@ -148,7 +148,7 @@ function combineWaiting(waiting: readonly Control[]): Control | undefined {
     : { type: 'done', pendingToolCallIds }
 }
 
-function finish({ name }: Lanes, ended: ParallelFrame['ended']): Control {
+function resultOfLanes({ name }: Lanes, ended: ParallelFrame['ended']): Control {
   const ends = Object.values(ended)
   const failures = ends.flatMap((end) => (end.type === 'failed' ? [end.message] : []))
   if (failures.length < ends.length) return { type: 'done' }
