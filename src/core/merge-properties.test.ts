@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { isAbortError } from './abort.js'
 import { manualClock } from './clock.js'
 import { merge, type LaneItem } from './merge.js'
+import { propertyRuns } from '../../test/support/property-runs.js'
 
 const reason = new DOMException('the user pressed stop', 'AbortError')
 const graceMs = 100
@@ -113,6 +114,6 @@ test('closes every lane and loses no error, at whatever point it is ended', asyn
       }
       expect(clock.pending).toBe(0)
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(300) },
   )
 })

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { json, runInput } from '../../test/e2e/support-arbitraries.js'
 import { MillraceError } from '../core/errors.js'
 import { parseRunInput } from './parse-run-input.js'
+import { propertyRuns } from '../../test/support/property-runs.js'
 
 const minimal = { threadId: 't', runId: 'r', messages: [] }
 const defaults = { state: {}, tools: [], context: [], resume: [] }
@@ -64,7 +65,7 @@ describe('a run input', () => {
         const ours = outcome(() => parseRunInput(body).input)
         expect(ours).toEqual(reference && { ...defaults, ...reference })
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

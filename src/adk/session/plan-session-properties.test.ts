@@ -8,6 +8,7 @@ import { eventMark, type EventMark } from './event-mark.js'
 import { sessionMessages } from './history.js'
 import { newEvent, asUserContent } from './import-messages.js'
 import { planSession, type SessionPlan } from './plan-session.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** What an agent does in a turn: it speaks, calls tools, fails, is stopped while it speaks, or waits for the client. */
 type Deed = 'text' | 'tool' | 'both' | 'fail' | 'stopped' | 'client' | 'clients'
@@ -271,7 +272,7 @@ it('makes the conversation of a session that of the thread, and has nothing to d
         expect(world.plan().cut).toEqual([])
       }
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })
 

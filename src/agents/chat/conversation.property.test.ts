@@ -9,6 +9,7 @@ import type { Agent, Answer, Tool, ToolContext } from '../contract.js'
 import { defineTool } from '../tools/define-tool.js'
 import { defineAgent } from './chat-agent.js'
 import { isRejected } from '../../protocol/index.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** The plan of each call by its id: `0.1` is the second call of the first turn, `0.1/0.0` one of the agent inside. */
 function plansOf(talk: Talk, above = ''): [string, CallPlan][] {
@@ -222,6 +223,6 @@ test('a conversation comes to the same end whatever is answered when and breaks 
       expect(end(played)).toEqual(end(expected))
       expect(essence(bumpy.shown())).toEqual(essence(smooth.shown()))
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   )
 }, 120_000)

@@ -6,9 +6,10 @@ import { clientTool, createTreeLog, growTree, type TreeLog } from '../../../test
 import { workOf } from '../../../test/support/tree-work.js'
 import { play, toResume, type Played } from '../../../test/support/run-agent.js'
 import type { RunFields } from './run-request.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** How many trees. For more of them: `PROPERTY_RUNS=10000 npm run test:unit -- random-trees`. */
-const numRuns = Number(process.env.PROPERTY_RUNS ?? 250)
+const numRuns = propertyRuns(250)
 
 type Choose = (below: number) => number
 

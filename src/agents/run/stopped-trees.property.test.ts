@@ -6,9 +6,10 @@ import { workOf } from '../../../test/support/tree-work.js'
 import { linted, ofType, resultsIn } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import { run, type Outcome } from './run.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** How many trees. For more of them: `PROPERTY_RUNS=10000 npm run test:unit -- stopped-trees`. */
-const numRuns = Number(process.env.PROPERTY_RUNS ?? 100)
+const numRuns = propertyRuns(100)
 
 /**
  * The same tree with nobody to wait for, and every agent once: a model that is asked again cannot tell what was cut off

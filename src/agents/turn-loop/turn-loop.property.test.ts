@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { toolOf, watchTurns, type WatchedLoop } from '../../../test/support/watch-turns.js'
 import { scriptedModel, type ScriptedAnswer } from '../../models/index.js'
 import { defineAgent } from '../chat/chat-agent.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** Lets `count` rounds of promise reactions pass. */
 async function rounds(count: number): Promise<void> {
@@ -106,5 +107,5 @@ test('no message is lost or doubled, the order is kept, and every turn is valid,
     expect(ends()).not.toContain(undefined)
     expect(new Set(loop.messages.map(({ id }) => id)).size).toBe(loop.messages.length)
   }
-  await fc.assert(fc.asyncProperty(answers, actions, property), { numRuns: 300 })
+  await fc.assert(fc.asyncProperty(answers, actions, property), { numRuns: propertyRuns(300) })
 })

@@ -18,6 +18,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toAgui } from './to-agui.js'
 import { toLangChain } from './to-langchain.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 describe('to LangChain', () => {
   const png = { type: 'data', value: 'iVBORw0KGgo=', mimeType: 'image/png' } as const
@@ -260,7 +261,7 @@ describe('to LangChain', () => {
           const thread = made.flatMap((make, index) => make(index))
           expect(toAgui(toLangChain(thread))).toEqual(thread)
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(300) },
       )
     })
   })

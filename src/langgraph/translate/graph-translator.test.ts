@@ -18,6 +18,7 @@ import {
   translateEvents,
 } from '../../../test/support/langgraph/translate-events.js'
 import type { GraphEvent } from '../contract.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 describe('nodes', () => {
   test('are steps', () => {
@@ -674,7 +675,7 @@ describe('parallel runs', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 

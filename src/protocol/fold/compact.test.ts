@@ -5,6 +5,7 @@ import { onlyValid } from '../../../test/support/client-reducer.js'
 import type { AgUiEvent } from '../contract.js'
 import { compactRun } from './compact.js'
 import { createFold } from './fold.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** Streams that the client takes without a warning, as every run stream is. */
 const validStream = anyStream.map((events) => {
@@ -25,7 +26,7 @@ describe('compaction', () => {
       fc.property(history, validStream, (messages, events) => {
         expect(foldOf(compactRun(events), { messages })).toEqual(foldOf(events, { messages }))
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -35,7 +36,7 @@ describe('compaction', () => {
         const compact = compactRun(events)
         expect(onlyValid(compact)).toEqual(compact)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -45,7 +46,7 @@ describe('compaction', () => {
         const once = compactRun(events)
         expect(compactRun(once)).toEqual(once)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

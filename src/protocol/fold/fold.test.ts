@@ -4,6 +4,7 @@ import { anyStream, history } from '../../../test/support/arbitrary-events.js'
 import { onlyValid, reduceWithClient } from '../../../test/support/client-reducer.js'
 import type { AgUiEvent } from '../contract.js'
 import { createFold } from './fold.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const isChunk = ({ type }: AgUiEvent) => type.endsWith('_CHUNK')
 
@@ -21,7 +22,7 @@ describe('the fold', () => {
         expect(fold.messages).toEqual(held)
         expect(fold.state).toEqual(heldState)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

@@ -6,6 +6,7 @@ import { reduceWithClient } from '../../../test/support/client-reducer.js'
 import { lintEvents, type Violation } from '../../testing/index.js'
 import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
 import { createRunStream, resumeRunStream } from './run-stream.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const state = { a: { b: 1 }, list: [1, 2] }
 
@@ -95,7 +96,7 @@ describe('the run stream, given any interleaving of loose events', () => {
           expect(stream.fold.state).toEqual(held.state)
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -121,7 +122,7 @@ describe('the run stream, given any interleaving of loose events', () => {
           expect(violations([...logged, ...rest], messages)).toEqual([])
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -139,7 +140,7 @@ describe('the run stream, given any interleaving of loose events', () => {
         stream.finish({ type: 'success' })
         expect(violations(out, [])).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

@@ -5,6 +5,7 @@ import { brief } from '../../../test/support/brief.js'
 import { assertValidStream, lintEvents } from '../../testing/index.js'
 import type { AgentEvent, AgUiEvent, RunEnd } from '../contract.js'
 import { withRunStream } from './run-stream.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const ids = { threadId: 't', runId: 'r' }
 
@@ -142,7 +143,7 @@ describe('a generator made a run', () => {
           expect(stray).toEqual([])
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

@@ -12,6 +12,7 @@ import {
   negotiate,
   protobufMediaType,
 } from './protobuf.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const encode = await createProtobufEncoder()
 const event: AgUiEvent = { type: 'STEP_STARTED', stepName: 'x' }
@@ -30,7 +31,7 @@ describe('a protobuf stream', () => {
           events.map((item, index) => ({ kind: 'event', frame: index + 1, event: asProtobufTells(item) })),
         )
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
     // The codec complains on the console when an event does not fit the schema.
     expect(warned).not.toHaveBeenCalled()

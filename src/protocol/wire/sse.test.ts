@@ -13,6 +13,7 @@ import {
   sseHeartbeat,
   type SseFrame,
 } from './sse.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const event: AgUiEvent = { type: 'CUSTOM', name: 'x', value: null }
 
@@ -53,7 +54,7 @@ describe('an SSE stream', () => {
         expect(frames.map((frame) => frame.kind === 'event' && frame.event)).toEqual(events)
         expect(frames.map((frame) => frame.frame)).toEqual(events.map((_, index) => index + 1))
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 

@@ -4,6 +4,7 @@ import { settled } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import { RecentEvents, RunFeed, type FeedBatch } from './run-feed.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 type Step =
   | { readonly do: 'push'; readonly bytes: number }
@@ -100,7 +101,7 @@ it('gives every subscriber, and the log, each event once and in order, whatever 
         for (const { after, seen } of readers) expect(await seen).toEqual(all.slice(after + 1))
       },
     ),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assertSafeJson, findJsonError } from './check-json.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 function refusal(json: string, maxDepth = 64): unknown {
   try {
@@ -135,7 +136,7 @@ describe('findJsonError', () => {
         expect(position === undefined).toBe(isJson(text))
         if (position !== undefined) expect(position).toBeLessThanOrEqual(text.length)
       }),
-      { numRuns: 2000, seed: 7 },
+      { numRuns: propertyRuns(300), seed: 7 },
     )
   })
 

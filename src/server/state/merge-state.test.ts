@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mergeClientState, type Knowledge } from './merge-state.js'
 import { createStateRules } from './state-rules.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret'] })
 const merge = (stored: unknown, client: unknown, knows: Knowledge = 'all'): unknown =>
@@ -114,7 +115,7 @@ describe('whatever a client sends', () => {
         expect(serverPart(merged)).toEqual(serverPart(stored))
         expect([stored, client]).toEqual(copies)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { MillraceError } from '../../core/errors.js'
 import { patchState } from './patch-state.js'
 import { createStateRules } from './state-rules.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret'] })
 const state = { a: { b: [1, 2] }, 'x/y': 1, plan: { step: 1 }, secret: 'hush' }
@@ -195,7 +196,7 @@ describe('whatever a patch does', () => {
         const own = JSON.parse(JSON.stringify(patch)) as jsonpatch.Operation[]
         expect(after).toEqual(jsonpatch.applyPatch(start, own, true, false).newDocument)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -208,7 +209,7 @@ describe('whatever a patch does', () => {
       fc.property(json, json, (from, to) => {
         expect(patchState(from, jsonpatch.compare(from, to), rules)).toEqual(to)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(300) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFold, type AgUiEvent, type EventOf } from '../../protocol/index.js'
 import { createStateRules } from './state-rules.js'
+import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const rules = createStateRules({ readOnly: ['plan'], private: ['secret', 'a/b', 'c~d'] })
 const { visible, visibleEvent } = rules
@@ -170,6 +171,7 @@ describe('a delta as it is shown', () => {
   const listed = createStateRules({ private: ['secret', 'a/b', '0'] })
 
   it('brings a client from what it saw to what it may see', () => {
+    const numRuns = propertyRuns(300)
     let applied = 0
     fc.assert(
       fc.property(state, fc.array(operation, { minLength: 1, maxLength: 4 }), (before, delta) => {
@@ -182,8 +184,8 @@ describe('a delta as it is shown', () => {
         if (seen) expect(client.apply(seen)).toBeUndefined()
         expect(client.state).toEqual(listed.visible(full.state))
       }),
-      { numRuns: 2000, maxSkipsPerRun: 100 },
+      { numRuns, maxSkipsPerRun: 100 },
     )
-    expect(applied).toBe(2000)
+    expect(applied).toBe(numRuns)
   })
 })

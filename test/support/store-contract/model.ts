@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lease, LogBatch, LogEntry, Thread, ThreadKey } from '../../../src/threads/contract.js'
 import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
+import { propertyRuns } from '../property-runs.js'
 
 /** The simplest model of a store. */
 interface Model {
@@ -159,7 +160,7 @@ export function describeModel(rig: Rig): void {
           await expectSame(models)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     )
   })
 }

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
 import { diskFiles, openInside, resolveInside } from './disk-files.js'
 import { toFilePath } from './files.js'
+import { propertyRuns } from '../../../../test/support/property-runs.js'
 
 const secret = 'the secret'
 const limit = { maxBytes: 1_000 }
@@ -147,7 +148,7 @@ describe('whatever the paths and links', () => {
           expect(await readFile(join(base, 'root-beside'), 'utf8')).toBe(secret)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
