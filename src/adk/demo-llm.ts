@@ -68,7 +68,7 @@ function modelResponse(parts: Part[], partial = false): LlmResponse {
 /** A content of ADK as AG-UI messages. Calls without an id, as Gemini makes them, go by the name of their tool. */
 function toDemoMessages({ role, parts = [] }: Content): Message[] {
   const results = parts.flatMap(({ functionResponse }) =>
-    functionResponse ? [toToolMessage(functionResponse)] : [],
+    functionResponse ? [toDemoResult(functionResponse)] : [],
   )
   const text = parts.map((part) => (part.thought === true ? '' : (part.text ?? ''))).join('')
   if (role !== 'model')
@@ -81,7 +81,7 @@ function toDemoMessages({ role, parts = [] }: Content): Message[] {
   return [{ id: 'assistant', role: 'assistant', content: text, ...(toolCalls.length > 0 && { toolCalls }) }]
 }
 
-function toToolMessage({ name = '', id = name, response = {} }: FunctionResponse): Message {
+function toDemoResult({ name = '', id = name, response = {} }: FunctionResponse): Message {
   const { result = response, error } = response
   const message = { id: `result-${id}`, role: 'tool', toolCallId: id } as const
   if (error === undefined) return { ...message, content: textOrJson(result) }

@@ -26,7 +26,7 @@ export async function* runAttempts(
     const failure = yield* attemptOnce(runner, tail, options)
     if (!failure) return yield* tail.events
     progress.fail(failure.error)
-    const decision = decideRetry(failure, runner, options)
+    const decision = decideNextAttempt(failure, runner, options)
     if (decision === 'retry' && (yield* announceAndWait(tail, options))) continue
     if (signal.aborted) return
     if (decision === 'exhausted') progress.move('failed')
@@ -64,7 +64,7 @@ async function* attemptOnce(
   return { error: adkError({ code, message }), isThrown: false, events }
 }
 
-function decideRetry(
+function decideNextAttempt(
   failure: AdkFailure,
   runner: AttemptRunner,
   { progress, backoff, isRetryable }: AttemptsOptions,

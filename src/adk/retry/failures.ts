@@ -67,7 +67,7 @@ const permanentNames = new Set([
  * to be permanent: aborts, refusals (4xx), wrong requests to ADK, errors of ours.
  */
 export function isRetryableFailure({ error, isThrown, events }: AdkFailure): boolean {
-  return (!isThrown || isRetryableError(error)) && events.every(isRetryableEvent)
+  return (!isThrown || isRetryableThrown(error)) && events.every(isRetryableEvent)
 }
 
 function isRetryableEvent({ errorCode = '', errorMessage = '' }: Event): boolean {
@@ -88,7 +88,7 @@ function isRetryableHttpStatus(status: number): boolean {
   return status === 425 || isRetryableStatus(status)
 }
 
-function isRetryableError(error: unknown): boolean {
+function isRetryableThrown(error: unknown): boolean {
   if (isAbortError(error)) return false
   if (!isRecord(error)) return true
   const { name, message, code } = error

@@ -11,7 +11,9 @@ const nothing = Promise.resolve(undefined)
  * delta, with several awaits, whether the plugin has the callback or not.
  */
 export class QuietPlugins extends PluginManager {
-  readonly #listeners = new Map<PerDelta, readonly BasePlugin[]>()
+  // Looked up at the first delta: by then all plugins are registered.
+  #withOnEvent: readonly BasePlugin[] | undefined
+  #withAfterModel: readonly BasePlugin[] | undefined
 
   override registerPlugin(plugin: BasePlugin): void {
     const own = pluginsOf(this)
@@ -21,24 +23,20 @@ export class QuietPlugins extends PluginManager {
   }
 
   override runOnEventCallback(params: OnEvent): ReturnType<PluginManager['runOnEventCallback']> {
-    return this.#listening('onEventCallback').length === 0 ? nothing : super.runOnEventCallback(params)
+    this.#withOnEvent ??= this.#pluginsWith('onEventCallback')
+    return this.#withOnEvent.length === 0 ? nothing : super.runOnEventCallback(params)
   }
 
   override runAfterModelCallback(params: AfterModel): ReturnType<PluginManager['runAfterModelCallback']> {
-    const [first, second] = this.#listening('afterModelCallback')
+    const [first, second] = (this.#withAfterModel ??= this.#pluginsWith('afterModelCallback'))
     if (!first) return nothing
     // ADK's method adds the plugin's name to errors. Our own plugin does not fail.
     const isOwn = !second && first.name === ownPluginName
     return isOwn ? first.afterModelCallback(params) : super.runAfterModelCallback(params)
   }
 
-  /** Looked up at the first delta: by then all plugins are registered. */
-  #listening(callback: PerDelta): readonly BasePlugin[] {
-    const known = this.#listeners.get(callback)
-    if (known) return known
-    const found = [...pluginsOf(this)].filter((plugin) => plugin[callback] !== BasePlugin.prototype[callback])
-    this.#listeners.set(callback, found)
-    return found
+  #pluginsWith(callback: PerDelta): readonly BasePlugin[] {
+    return [...pluginsOf(this)].filter((plugin) => plugin[callback] !== BasePlugin.prototype[callback])
   }
 }
 

@@ -37,7 +37,7 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
       if (waitsForClient(event) && !tree.stopsItself(event.author ?? '')) waitingAuthor = event.author
     }
     ctx.signal.throwIfAborted()
-    return yield* finish(run)
+    return yield* finishAdkRun(run)
   } finally {
     // Also after a failure, so that its usage is counted.
     translator.finish()
@@ -96,7 +96,7 @@ function waitsForClient({ longRunningToolIds }: Event): boolean {
   return longRunningToolIds !== undefined && longRunningToolIds.length > 0
 }
 
-async function* finish(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
+async function* finishAdkRun(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
   const { ctx, frame, session, tree, translator } = run
   yield* await restoreDroppedResults(run)
   yield* translator.finish()

@@ -135,7 +135,7 @@ export function toResultPart({ name, message }: NamedResult): Part {
 }
 
 function toResponse(message: ToolMessage): Record<string, unknown> {
-  const text = describeResult(message)
+  const text = toolMessageText(message)
   const { error } = message
   if (error !== undefined) return { error, ...(text === '' || text === error ? {} : { result: text }) }
   if (isToolError(message)) return { error: text }
@@ -143,7 +143,7 @@ function toResponse(message: ToolMessage): Record<string, unknown> {
 }
 
 /** A result as text, with a placeholder for media. */
-export function describeResult({ content }: ToolMessage): string {
+export function toolMessageText({ content }: ToolMessage): string {
   return describeContent(content, '\n')
 }
 

@@ -10,7 +10,7 @@ import {
   importMessages,
   newEvent,
   resultMessageIds,
-  describeResult,
+  toolMessageText,
   toResultPart,
   toUserParts,
   asUserContent,
@@ -221,7 +221,7 @@ interface Unseen {
 function toUnseen({ users, results, late }: Missing): Unseen & { readonly problems: readonly string[] } {
   const read = users.map(toUserParts)
   const lateParts = late.map(({ name, message }) => ({
-    text: `[The result of an earlier call of ${name} has come in late: ${describeResult(message)}]`,
+    text: `[The result of an earlier call of ${name} has come in late: ${toolMessageText(message)}]`,
   }))
   return {
     parts: [...results.map(toResultPart), ...read.flatMap(({ parts }) => parts), ...lateParts],

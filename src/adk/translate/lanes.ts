@@ -98,6 +98,8 @@ export class AdkLane {
   readonly kind: 'root' | 'agent' | 'node'
   /** Its text is data, not chat. */
   readonly hidesText: boolean
+  /** Whether it works in a subagent span or a step. */
+  readonly needsSpan: boolean
   readonly writer: MessageWriter
   readonly text = new StreamedText()
   readonly reasoning = new StreamedText()
@@ -116,6 +118,7 @@ export class AdkLane {
     this.path = fields.path
     this.kind = fields.kind
     this.hidesText = fields.hidesText
+    this.needsSpan = this.kind === 'agent' || (this.kind === 'node' && this.path !== undefined)
     this.writer = fields.writer
     this.#onMismatch = fields.onMismatch
   }
@@ -135,7 +138,7 @@ export class AdkLane {
 
   /** Writes a chunk of a streamed answer. The path of every token. */
   writeChunk(kind: MessageKind, chunk: string): void {
-    const delta = this.#streamed(kind).takeChunk(chunk)
+    const delta = (kind === 'text' ? this.text : this.reasoning).takeChunk(chunk)
     if (delta === '') return
     if (this.writer.kind !== kind) this.#begin(kind)
     this.writer.write(delta)

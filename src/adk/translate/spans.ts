@@ -35,17 +35,17 @@ export class AdkSpans {
 
   /** Whether a lane has worked without a break. If not, its next output is no part of its last message. */
   isAtWork(lane: AdkLane): boolean {
-    return needsSpan(lane) ? lane.span?.isOpen === true : lane === this.#active
+    return lane.needsSpan ? lane.span?.isOpen === true : lane === this.#active
   }
 
   /** To be called before a lane writes or does something. Ends the spans that must be over, and begins its own. */
   enter(lane: AdkLane): void {
     const isActive = lane === this.#active
-    if (isActive && (lane.span?.isOpen ?? !needsSpan(lane))) return
-    if (!isActive && !needsSpan(lane)) lane.writer.parentMessageId = undefined
+    if (isActive && (lane.span?.isOpen ?? !lane.needsSpan)) return
+    if (!isActive && !lane.needsSpan) lane.writer.parentMessageId = undefined
     this.#active = lane
     for (const span of this.#open) if (mustBeOver(span, lane)) this.#end(span)
-    if (!needsSpan(lane) || lane.span?.isOpen === true) return
+    if (!lane.needsSpan || lane.span?.isOpen === true) return
     const shared = lane.kind === 'agent' ? this.#spanOf(lane) : undefined
     if (shared) {
       shared.lanes.add(lane)
@@ -103,10 +103,6 @@ export class AdkSpans {
     if (subagentRunId !== undefined)
       sink.add(spanEnded(subagentRunId, { type: isSuspended ? 'suspended' : 'done' }))
   }
-}
-
-function needsSpan({ kind, path }: AdkLane): boolean {
-  return kind === 'agent' || (kind === 'node' && path !== undefined)
 }
 
 /**
