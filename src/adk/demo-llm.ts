@@ -1,6 +1,6 @@
 import type { Message, Tool as ToolInfo } from '@ag-ui/core'
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import { demoModel, type DemoModelOptions, type JsonSchema, type Model } from '../models/index.js'
 import type { Content, FunctionResponse, Part } from './adk-types.js'
 

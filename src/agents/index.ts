@@ -43,7 +43,7 @@ export {
   type StartedRun,
   type StartOptions,
 } from './run/run.js'
-export type { RunFields, RunRequest } from './run/run-request.js'
+export type { RunFields, RunRequest } from './run/run.js'
 export type { Schema } from './tools/schema.js'
 export { contentResult } from './tools/tool-result.js'
 export type { McpServer } from './mcp/mcp-server.js'

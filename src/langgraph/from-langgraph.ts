@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { interruptedBy, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import {
   checkpointerOf,
   deleteCheckpoints,

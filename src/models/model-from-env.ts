@@ -1,5 +1,5 @@
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import { fromAiSdk } from './ai-sdk/from-ai-sdk.js'
 import type { AiSdkLanguageModel } from './ai-sdk/specification.js'
 import type { Model } from './contract.js'

@@ -19,7 +19,7 @@ export type {
   RunStreamOptions,
   WireFormat,
 } from './contract.js'
-export { eventProblem } from './check/check-event.js'
+export { eventProblem } from './check/check-value.js'
 export { compactRun } from './fold/compact.js'
 export { createFold } from './fold/fold.js'
 export { stateEventBetween } from './fold/patch.js'

@@ -1,5 +1,5 @@
 import type { ContentPart, Message, Metadata } from '@ag-ui/core'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import type { AgentEvent } from './contract.js'
 
 /** Text of a message's content, with `[image]`, `[audio]` ... in place of media. `contentToText` leaves media out. */

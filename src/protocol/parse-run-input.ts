@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, type RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import { Dropped, checkValue, formatPath, jsonKind, quoteShort } from './check/check-value.js'
 import { toShape } from './check/schema-shape.js'
 import type { FieldNote, ParsedRunInput } from './contract.js'

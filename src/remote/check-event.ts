@@ -2,7 +2,7 @@ import { EventType, omitOptionalNulls, type Message } from '@ag-ui/core'
 import { EventSchema, MessageSchema } from '@ag-ui/core/schemas'
 import type { z } from 'zod'
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import type { AgUiEvent } from '../protocol/index.js'
 
 const types = new Set<unknown>(Object.values(EventType))

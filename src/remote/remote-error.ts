@@ -1,5 +1,5 @@
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import type { EventOf } from '../protocol/index.js'
 import type { Transport } from './watch-fetch.js'
 

@@ -1,7 +1,7 @@
 import type { RunAgentInput } from '@ag-ui/core'
 import { EventQueue } from '../bridge/event-queue.js'
 import type { Clock } from '../core/clock.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import type { AgUiAgent, AgUiStream } from './contract.js'
 import { endedEarly, remoteError } from './remote-error.js'
 import { watchFetch } from './watch-fetch.js'

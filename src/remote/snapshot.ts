@@ -1,6 +1,6 @@
 import type { ActivityMessage, AssistantMessage, Message, ReasoningMessage, ToolMessage } from '@ag-ui/core'
 import { spanTag } from '../bridge/spans.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
 import { toMessage, type RawEvent } from './check-event.js'
 

@@ -1,7 +1,7 @@
 import { omitOptionalNulls, type BaseEvent, type RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../core/errors.js'
-import { isRecord } from '../core/is-record.js'
+import { isRecord } from '../core/json.js'
 import { createClientCheck } from './client-check.js'
 import { describeBriefly, describeError } from './describe.js'
 import { createRuleChecker } from './rules/check-rules.js'

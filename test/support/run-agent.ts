@@ -1,7 +1,13 @@
 import type { Message, ResumeEntry, Tool as ToolInfo } from '@ag-ui/core'
 import type { Agent } from '../../src/agents/contract.js'
-import { run, type Outcome, type Run, type RunOptions } from '../../src/agents/run/run.js'
-import type { RunFields, RunRequest } from '../../src/agents/run/run-request.js'
+import {
+  type Outcome,
+  type Run,
+  type RunFields,
+  type RunOptions,
+  type RunRequest,
+  run,
+} from '../../src/agents/run/run.js'
 import { manualClock } from '../../src/core/clock.js'
 import type { AgUiEvent, EventOf } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'

@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import type { Answer } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { FunctionCall, Part } from '../adk-types.js'
 import { adkField, wrapAnswer } from './request-calls.js'
 import type { AdkInterrupt } from './to-interrupts.js'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { adkField } from './request-calls.js'
 
 /** The part of a credential request that a client may see. Nothing else of the configuration leaves the server. */

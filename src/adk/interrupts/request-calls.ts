@@ -1,5 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 
 /** ADK's requests to a person are function calls with these names. Spelled out here so that pure code needs no ADK. */
 export const requestNames = {

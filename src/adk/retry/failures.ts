@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { isRetryableStatus } from '../../models/index.js'
 
 /** A failed attempt of a Runner. Most model failures are events, some are thrown; workflows do both. */

@@ -1,7 +1,7 @@
 import { createEvent, StreamingMode, type Event } from '@google/adk'
 import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext } from '../../agents/index.js'
 import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { toAdkInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
 import { resolveOption } from '../options.js'

@@ -9,7 +9,7 @@ import {
 } from '@google/adk'
 import type { RunContext } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { AdkOptions, AdkRoot } from '../options.js'
 import { SessionFinder } from '../session/find-session.js'
 import { QuietPlugins } from './quiet-plugins.js'

@@ -1,5 +1,5 @@
 import type { Message, ToolCall } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 
 /**

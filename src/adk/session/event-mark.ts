@@ -1,5 +1,5 @@
 import type { Event } from '@google/adk'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 /** Metadata on an event of a session that relates it to the thread. JSON. */
 export interface EventMark {

@@ -1,7 +1,7 @@
 import type { Message, UserMessage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import { randomIds, type IdSource } from '../../core/ids.js'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import type { Content, Part } from '../adk-types.js'
 import { indexSession, indexThread, type SessionIndex, type ThreadIndex } from './conversation-index.js'
 import { eventMark, type EventMark } from './event-mark.js'

@@ -12,7 +12,7 @@ import {
 } from '@google/adk'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import type { SessionKey } from '../adk-types.js'
 import { withEventMark, type EventMark } from './event-mark.js'
 import { newEvent } from './import-messages.js'

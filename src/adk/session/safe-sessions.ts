@@ -1,5 +1,5 @@
 import type { BaseSessionService, CreateSessionRequest, Session } from '@google/adk'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { overlay } from '../overlay.js'
 
 const safeServices = new WeakMap<BaseSessionService, BaseSessionService>()

@@ -1,6 +1,5 @@
 import { State, type Session } from '@google/adk'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import { isRunStateKey, isThreadStateKey } from '../../protocol/index.js'
 
 type StateValues = Readonly<Record<string, unknown>>

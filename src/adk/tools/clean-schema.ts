@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 export type ToolSchema = Record<string, unknown>
 

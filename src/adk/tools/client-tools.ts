@@ -1,6 +1,6 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
 import { BaseTool, BaseToolset, type BaseToolParams, type RunnerConfig } from '@google/adk'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { asArray, type ToolSchema } from './clean-schema.js'
 
 /** Which of the client's tools an agent may use, and how its model calls them. */

@@ -1,6 +1,6 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
 import { isLlmAgent, type InvocationContext, type LlmRequest } from '@google/adk'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { cleanParameters, type ToolSchema } from './clean-schema.js'
 import {
   ClientTool,

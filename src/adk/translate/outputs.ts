@@ -1,6 +1,5 @@
 import type { Event } from '@google/adk'
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import type { AdkLane } from './lanes.js'
 
 /** A plain text that a workflow node gave and that no message has. */

@@ -1,5 +1,5 @@
 import type { Interrupt } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { Answer, Interrupted } from '../contract.js'
 
 /**

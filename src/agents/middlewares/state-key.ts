@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { toolError } from './tool-error.js'
 
 /** Throws INVALID_AGENT unless the value of this option can be a member of the shared state. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { Middleware } from '../chat/middleware.js'
 import type { Tool } from '../contract.js'

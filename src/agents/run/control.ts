@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { Agent, Control } from '../contract.js'
 
 /** Whether the agent is done and waits for nothing. */

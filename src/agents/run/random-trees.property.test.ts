@@ -5,7 +5,7 @@ import { treePlan, type TreePlan } from '../../../test/support/arbitrary-tree.js
 import { clientTool, createTreeLog, growTree, type TreeLog } from '../../../test/support/grow-tree.js'
 import { workOf } from '../../../test/support/tree-work.js'
 import { play, toResume, type Played } from '../../../test/support/run-agent.js'
-import type { RunFields } from './run-request.js'
+import type { RunFields } from './run.js'
 import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** How many trees. For more of them: `PROPERTY_RUNS=10000 npm run test:unit -- random-trees`. */

@@ -1,8 +1,7 @@
 import type { Interrupt, Message, ResumeEntry, ToolCall } from '@ag-ui/core'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { SafePoint } from '../contract.js'
-import type { RunFields } from '../run/run-request.js'
-import type { Outcome, RunOptions } from '../run/run.js'
+import type { Outcome, RunFields, RunOptions } from '../run/run.js'
 import type { SavedTurnLoop } from './saved-loop.js'
 
 /** A conversation that takes messages at any time, and runs an agent turn by turn. */

@@ -1,7 +1,6 @@
 import type { Interrupt, Message, ResumeEntry, ToolCall, ToolMessage } from '@ag-ui/core'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
-import type { RunFields } from '../run/run-request.js'
-import type { Outcome } from '../run/run.js'
+import type { Outcome, RunFields } from '../run/run.js'
 
 /** The state of a loop from turn to turn. JSON; replaced, never mutated. */
 export interface LoopState {

@@ -7,7 +7,7 @@ import {
   copyCheckpoint,
   emptyCheckpoint,
 } from '@langchain/langgraph'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { CheckpointedGraph, GraphInterruption } from '../contract.js'
 import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
 import { readGraphMessages } from '../messages/to-agui.js'

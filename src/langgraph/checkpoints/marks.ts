@@ -1,6 +1,6 @@
 import { ToolMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { CheckpointedGraph } from '../contract.js'
 import { readGraphMessages } from '../messages/to-agui.js'
 import { checkpointerOf, savedState, storedMessages } from './checkpoints.js'

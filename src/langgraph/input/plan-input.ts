@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import { arrange, toSkippedResult, unansweredCalls } from '../messages/arrange.js'
 import { readExtras } from '../messages/extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'

@@ -1,7 +1,5 @@
 import { Overwrite } from '@langchain/langgraph'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
-import { toJsonValue } from '../../core/json.js'
+import { isEqual, isRecord, toJsonValue } from '../../core/json.js'
 import type { StatefulGraph } from '../contract.js'
 
 /**

@@ -1,9 +1,7 @@
 import type { Interrupt } from '@ag-ui/core'
 import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import type { Answer } from '../../agents/index.js'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
-import { ifString, toJsonValue } from '../../core/json.js'
+import { ifString, isEqual, isRecord, toJsonValue } from '../../core/json.js'
 import type { StoredInterrupt } from '../checkpoints/checkpoints.js'
 import type { GraphInterruption } from '../contract.js'
 

@@ -1,6 +1,6 @@
 import type { ContentPart } from '@ag-ui/core'
 import type { ContentBlock } from '@langchain/core/messages'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 export type MediaPart = Exclude<ContentPart, { type: 'text' }>
 type MediaSource = MediaPart['source']

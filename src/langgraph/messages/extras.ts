@@ -1,5 +1,5 @@
 import type { BaseMessage } from '@langchain/core/messages'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 /** Fields of an AG-UI message that LangChain does not have. They are never sent to providers. */
 export interface MessageExtras {

@@ -1,6 +1,6 @@
 import type { ReasoningMessage } from '@ag-ui/core'
 import type { AIMessage, ContentBlock } from '@langchain/core/messages'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { readExtras, type MessageExtras } from './extras.js'
 
 /** The reasoning of a LangChain message: blocks of its content, and fields beside it. */

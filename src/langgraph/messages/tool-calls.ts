@@ -1,6 +1,6 @@
 import type { ToolCall } from '@ag-ui/core'
 import type { AIMessage } from '@langchain/core/messages'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 type LangChainCall = NonNullable<AIMessage['tool_calls']>[number]
 type InvalidCall = NonNullable<AIMessage['invalid_tool_calls']>[number]

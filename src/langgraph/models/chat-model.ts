@@ -8,7 +8,7 @@ import {
 import { AIMessageChunk, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { FinishReason, Model, ModelPart, ModelRequest } from '../../models/index.js'
 import { toAgui } from '../messages/to-agui.js'
 import { toExtrasKwargs } from '../messages/extras.js'

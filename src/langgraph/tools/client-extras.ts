@@ -1,5 +1,5 @@
 import type { Context, Tool } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { StatefulGraph } from '../contract.js'
 import { inputKeys, overwriting } from '../input/state-keys.js'
 

@@ -1,6 +1,6 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { StateMessages } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'

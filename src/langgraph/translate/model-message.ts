@@ -2,7 +2,7 @@ import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { MessageWriter } from '../../bridge/message-writer.js'
 import { spanTag } from '../../bridge/spans.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { blockText, blockToMediaPart, type MediaPart } from '../messages/content.js'
 import {
   readReasoningBlock,

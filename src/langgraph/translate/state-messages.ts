@@ -1,7 +1,7 @@
 import type { ContentPart } from '@ag-ui/core'
 import { BaseMessage, type AIMessage, type ToolMessage } from '@langchain/core/messages'
 import type { EventSink } from '../../bridge/event-sink.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { toolErrorMark } from '../../protocol/index.js'
 import { blockText, contentText, blockToMediaPart } from '../messages/content.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'

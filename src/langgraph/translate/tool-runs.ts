@@ -1,7 +1,6 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import type { GraphEventOf } from '../contract.js'
 import type { GraphSpans } from './spans.js'
 import {

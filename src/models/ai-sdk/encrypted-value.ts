@@ -1,5 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import type { ProviderOptions } from './specification.js'
 
 /** A provider's metadata as the opaque text that AG-UI stores with a message; empty without metadata. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { FinishReason, ModelPart } from '../contract.js'
 import { modelError } from '../model-error.js'
 import { toEncryptedValue } from './encrypted-value.js'

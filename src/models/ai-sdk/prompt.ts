@@ -6,8 +6,7 @@ import {
   type ToolCall,
   type ToolMessage,
 } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import { fromEncryptedValue } from './encrypted-value.js'
 import { readMedia, toFileData, type Media, type MediaContentPart, type MediaRules } from './media.js'
 import type {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { isRetryableStatus, modelError, type ModelFailure } from '../model-error.js'
 
 export interface FailedCall {

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { FinishPart } from './specification.js'
 
 export interface UsageLabels {

@@ -1,6 +1,5 @@
 import { contentHasMedia, contentToText } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import type { AnswerPiece } from '../write-answer.js'
 import { leadsToAgents, pickTool } from './choose-tool.js'
 import { reportPrefix, type LatestExchange, type NamedToolResult } from './latest-exchange.js'

@@ -1,6 +1,5 @@
 import type { Tool } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
-import { parseJson } from '../../core/json.js'
+import { isRecord, parseJson } from '../../core/json.js'
 import type { LatestExchange } from './latest-exchange.js'
 import { wordList, wordsOf } from './words.js'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { JsonSchema } from '../contract.js'
 import type { FactKind, Facts } from './facts.js'
 import { wordsOf } from './words.js'

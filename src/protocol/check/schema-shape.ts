@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 /** A protocol schema reduced to what `checkValue` needs. */
 export type Shape =

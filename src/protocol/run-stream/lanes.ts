@@ -1,6 +1,5 @@
 import type { EventOf } from '../contract.js'
-import { freeId } from './ids.js'
-import { closeItems } from './items.js'
+import { closeItems, freeId } from './items.js'
 import { withLaneTag, newLane, laneTag, type Lane, type RunState } from './run-state.js'
 
 /**

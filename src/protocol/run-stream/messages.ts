@@ -1,7 +1,15 @@
 import type { Metadata } from '@ag-ui/core'
 import type { EventOf } from '../contract.js'
-import { claimMessage, freeSpanId, renamedMessage } from './ids.js'
-import { carry, closeItem, eventExtras, openItem, takeCarried } from './items.js'
+import {
+  carry,
+  claimMessage,
+  closeItem,
+  eventExtras,
+  freeSpanId,
+  openItem,
+  renamedMessage,
+  takeCarried,
+} from './items.js'
 import { laneOfTag } from './lanes.js'
 import {
   laneTag,

@@ -2,7 +2,7 @@ import { PROTOCOL_VERSION } from '@ag-ui/core'
 import { isAbortError } from '../../core/abort.js'
 import { abortable, withStop, type ClosingOptions } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
-import { checkAgentEvent } from '../check/check-event.js'
+import { checkAgentEvent } from '../check/check-value.js'
 import type {
   AgentEvent,
   AgUiEvent,

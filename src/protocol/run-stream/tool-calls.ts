@@ -1,6 +1,5 @@
 import type { EventOf } from '../contract.js'
-import { claimMessage, freeMessageId } from './ids.js'
-import { carry, closeItem, eventExtras, openItem, takeCarried } from './items.js'
+import { carry, claimMessage, closeItem, eventExtras, freeMessageId, openItem, takeCarried } from './items.js'
 import { laneOfTag, openLaneOfTag } from './lanes.js'
 import { withLaneTag, laneTag, type CallItem, type Lane, type RunState } from './run-state.js'
 

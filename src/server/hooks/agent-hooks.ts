@@ -2,7 +2,7 @@ import type { Agent, Control, EventEdit, NativeHooks, RunContext } from '../../a
 import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { Replaced, RunInfo } from './hooks.js'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { untilAborted } from '../../core/abort.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'

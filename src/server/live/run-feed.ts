@@ -1,8 +1,7 @@
-import { yieldToEventLoop } from '../../core/clock.js'
+import { type Clock, yieldToEventLoop } from '../../core/clock.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { LogBatch, LogEntry } from '../../threads/contract.js'
 import type { DisconnectSignal } from '../stream/sink.js'
-import type { LogFlusher } from './log-flusher.js'
 import { Subscriber, type Entries } from './subscriber.js'
 
 /** Consecutive events, as the log takes them. */
@@ -259,3 +258,31 @@ function hasOnlyDeltaMembers(event: object): boolean {
 }
 
 const deltaMembers = ['type', 'messageId', 'delta']
+
+/** Flushes the feeds of all runs in one tick, so that a store can write their events in one transaction. */
+export interface LogFlusher {
+  flushSoon(feed: Flushable): void
+}
+
+interface Flushable {
+  flush(): Promise<void>
+}
+
+const everyMs = 100
+
+/** `onProblem` gets the error of a flush that failed. The next flush of that run tries again. */
+export function createLogFlusher(clock: Clock, onProblem: (error: unknown) => void): LogFlusher {
+  let due = new Set<Flushable>()
+  return {
+    flushSoon(feed) {
+      if (due.size === 0) {
+        clock.schedule(everyMs, () => {
+          const now = due
+          due = new Set()
+          for (const one of now) one.flush().catch(onProblem)
+        })
+      }
+      due.add(feed)
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import type { AgentEvent, RunInput } from '../../protocol/index.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import { isConversation } from './stored-messages.js'

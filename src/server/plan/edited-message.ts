@@ -1,6 +1,6 @@
 import type { ContentPart, Message, UserMessage } from '@ag-ui/core'
 import { stableHash } from '../../core/ids.js'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 
 /** On a message that a hook has changed: a hash of the client's own. */
 const sentMark = 'millrace.sent'

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { cancelledMark, resumeRunStream, type AgUiEvent } from '../../protocol/index.js'
 import type { LogEntry, RunRecord, RunStart, Thread, ThreadChange } from '../../threads/contract.js'
 import { callsWithResult, trimCheckpoint, type SavedCheckpoint } from '../run/thread-change.js'

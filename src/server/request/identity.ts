@@ -1,5 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { Identity, Limits, ServerOptions } from '../contract.js'
 import { checkId } from './check-input.js'
 

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { checkId } from '../request/check-input.js'

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../agents/index.js'
 import { toWireError } from '../../core/errors.js'
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunRecord } from '../../threads/contract.js'
 import { createCheckedOutputHooks, snapshotState } from '../hooks/output-hooks.js'

@@ -1,7 +1,6 @@
 import type { EventEdit, NativeHooks, Outcome, RunSink } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import { createFold, eventProblem, type AgUiEvent, type Fold } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import { agentEventHooks, nativeEventHooks } from '../hooks/agent-hooks.js'

@@ -1,4 +1,4 @@
-import { isEqual } from '../../core/is-equal.js'
+import { isEqual } from '../../core/json.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { Lease, Thread } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'

@@ -1,7 +1,6 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import jsonpatch from 'fast-json-patch'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
+import { isEqual, isRecord } from '../../core/json.js'
 
 /** An operation does not fit the document. */
 export class PatchMisfit extends Error {}

@@ -1,5 +1,4 @@
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import type { Thread } from '../../threads/contract.js'
 import { withoutKeys, type StateRulesHandle } from './state-rules.js'
 

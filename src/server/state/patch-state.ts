@@ -1,8 +1,7 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import { JsonPatchOperationSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
-import { isEqual } from '../../core/is-equal.js'
-import { isRecord } from '../../core/is-record.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import { applyOperation, PatchMisfit, readAt, segmentsOf, topKeyOf } from './json-patch.js'
 import { withoutKeys, type StateRulesHandle } from './state-rules.js'
 

@@ -1,5 +1,5 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '../../protocol/index.js'
 import type { StateRules } from '../contract.js'
 import { topKeyOf } from './json-patch.js'

@@ -1,7 +1,7 @@
 import { AGUI_MEDIA_TYPE } from '@ag-ui/proto'
 import { linkAbort, untilAborted } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import { describeBriefly, describeError } from '../describe.js'
 import type { LintRule } from '../rules/lint-rules.js'
 import type { FrameReader } from './frames.js'

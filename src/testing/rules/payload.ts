@@ -1,6 +1,6 @@
 import { defineRule, type Rule } from './rule.js'
 import { omitOptionalNulls } from '@ag-ui/core'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 
 /** An event carries something and keeps to its own fields. */
 export const payloadRules: readonly Rule[] = [

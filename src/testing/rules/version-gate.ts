@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { isRecord } from '../../core/is-record.js'
+import { isRecord } from '../../core/json.js'
 import type { RuleContext, Rule } from './rule.js'
 
 /** Clients before 1.0 get what they can read. */

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, type TokenUsage } from '@ag-ui/core'
 import { AIMessageChunk, type ToolCallChunk, type UsageMetadata } from '@langchain/core/messages'
 import { sequentialIds } from '../../../src/core/ids.js'
-import { isEqual } from '../../../src/core/is-equal.js'
+import { isEqual } from '../../../src/core/json.js'
 import type { GraphEvent } from '../../../src/langgraph/contract.js'
 import {
   GraphTranslator,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/is-record.js'
+import { isRecord } from '../../../core/json.js'
 import { toPromise } from '../../../core/to-promise.js'
 import { checkNumber } from '../../check-number.js'
 import { checkStateKey, readStateKey, withStateKey } from '../state-key.js'

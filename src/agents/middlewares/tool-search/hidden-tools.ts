@@ -1,6 +1,5 @@
 import { contentToText, type Message } from '@ag-ui/core'
-import { isRecord } from '../../../core/is-record.js'
-import { parseJson } from '../../../core/json.js'
+import { isRecord, parseJson } from '../../../core/json.js'
 import type { RunContext, Tool } from '../../contract.js'
 import { toolError } from '../tool-error.js'
 

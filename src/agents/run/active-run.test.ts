@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { deferred, settled, type Deferred } from '../../../test/support/run-agent.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { RunOutput } from './run-output.js'
+import { RunOutput } from './active-run.js'
 import type { Outcome } from './run.js'
 
 const outcome: Outcome = { type: 'cancelled', messages: [], state: {}, usage: [] }
