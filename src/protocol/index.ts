@@ -36,7 +36,7 @@ export {
 } from './messages.js'
 export { createRunStream, resumeRunStream } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/run-stream.js'
-export { isRunStateKey, isThreadStateKey } from './state-keys.js'
+export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { negotiate } from './wire/protobuf.js'
 export {

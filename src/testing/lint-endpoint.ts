@@ -6,7 +6,7 @@ import { describeError } from './describe.js'
 import { createFrameReader } from './endpoint/frames.js'
 import { checkHead, ExchangeStop, readEventBody, withDeadline } from './endpoint/response.js'
 import { checkLintInput, lintEvents } from './lint-events.js'
-import type { LintRule, Violation } from './rules/lint-rules.js'
+import type { LintRule, Violation } from './rules/rule-names.js'
 
 export interface LintEndpointOptions {
   /** More request headers, for example `authorization`. `accept` and `content-type` are fixed. */

@@ -5,7 +5,7 @@ import { finished, input, run, snapshot, started, text } from '../../test/fixtur
 import { correctStreams } from '../../test/fixtures/correct-streams.js'
 import { goldenStreams } from '../../test/fixtures/golden-streams.js'
 import { assertValidStream, lintEvents } from './lint-events.js'
-import { lintRules } from './rules/lint-rules.js'
+import { lintRules } from './rules/rule-names.js'
 
 describe('a stream with one mistake', () => {
   test.each(brokenStreams)('breaks $rule alone: $name', ({ rule, events, index, input }) => {

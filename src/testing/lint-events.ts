@@ -4,8 +4,8 @@ import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import { createClientCheck } from './client-check.js'
 import { describeBriefly, describeError } from './describe.js'
-import { createRuleChecker } from './rules/check-rules.js'
-import type { LintRule, Violation } from './rules/lint-rules.js'
+import { createRuleChecker } from './rules/all-rules.js'
+import type { LintRule, Violation } from './rules/rule-names.js'
 import { withoutNulls } from './rules/payload.js'
 
 export interface LintOptions {

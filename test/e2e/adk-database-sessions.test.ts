@@ -20,7 +20,7 @@ import { SessionFinder } from '../../src/adk/session/find-session.js'
 import { sessionMessages } from '../../src/adk/session/history.js'
 import { planSession } from '../../src/adk/session/plan-session.js'
 import { prepareRunSession } from '../../src/adk/session/run-session.js'
-import { safeSessions } from '../../src/adk/session/safe-sessions.js'
+import { raceFreeSessions } from '../../src/adk/session/race-free-sessions.js'
 import { sharedSessionState } from '../../src/adk/session/session-state.js'
 import { startPostgres, type Postgres } from '../support/postgres.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
@@ -128,14 +128,14 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
 
   it('can be used at the same time at first, by several processes too', async () => {
     const connect = await newDatabase()
-    const safe = [safeSessions(connect()), safeSessions(connect()), safeSessions(connect())]
+    const safe = [raceFreeSessions(connect()), raceFreeSessions(connect()), raceFreeSessions(connect())]
     const used = ids.flatMap((sessionId) => safe.map((service) => service.getSession({ ...key, sessionId })))
     expect(await Promise.all(used)).toEqual(used.map(() => undefined))
   })
 
   it('can be made at the same time, for a new user and for many, by several processes too', async () => {
     const connect = await newDatabase()
-    const [one, two] = [safeSessions(connect()), safeSessions(connect())]
+    const [one, two] = [raceFreeSessions(connect()), raceFreeSessions(connect())]
     const requests = ids.flatMap((sessionId) =>
       [key, { ...key, userId: sessionId }].map((k) => ({ ...k, sessionId })),
     )
@@ -179,7 +179,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
   async function run({ service, sessionId, messages, steps }: RunOptions) {
     let answers = 0
     const session = await prepareRunSession({
-      service: safeSessions(service),
+      service: raceFreeSessions(service),
       key: { ...key, sessionId },
       plan: ({ events }) =>
         planSession({
@@ -228,7 +228,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
     expect(first.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
 
     const other = connect()
-    const stored = await safeSessions(other).getSession(key)
+    const stored = await raceFreeSessions(other).getSession(key)
     expect(stored && sessionMessages(stored.events, { rootAuthor: 'root' })).toEqual(first.messages)
     expect(stored && sharedSessionState(stored)).toEqual({ lastCity: 'Oslo', turn: 1 })
     expect(JSON.stringify(stored)).not.toContain('secret')
@@ -246,7 +246,7 @@ describe.each(Object.entries(engines))('sessions in %s', (name, start) => {
       messages: [question, edited],
       steps: [says('30.')],
     })
-    const reloaded = await safeSessions(connect()).getSession(key)
+    const reloaded = await raceFreeSessions(connect()).getSession(key)
     expect(third.messages.map(({ content }) => content)).toEqual(['Oslo?', 'And Paris?', '30.'])
     expect(reloaded && sessionMessages(reloaded.events, { rootAuthor: 'root' })).toEqual(third.messages)
   })

@@ -1,6 +1,6 @@
 import type { BaseSessionService, Event, PluginManager, RunConfig, Runner } from '@google/adk'
 import type { Content, SessionKey } from '../adk-types.js'
-import { overlay } from '../overlay.js'
+import { replaceMembers } from '../replace-members.js'
 
 export interface AttemptRunnerOptions extends SessionKey {
   readonly runner: Runner
@@ -77,8 +77,8 @@ export class AttemptRunner {
     const appendEvent: AppendEvent = (request) => this.#append(request, state)
     return Object.create(runner, {
       appName: { value: appName },
-      sessionService: { value: overlay(runner.sessionService, { appendEvent }) },
-      pluginManager: { value: overlay(runner.pluginManager, { runOnUserMessageCallback }) },
+      sessionService: { value: replaceMembers(runner.sessionService, { appendEvent }) },
+      pluginManager: { value: replaceMembers(runner.pluginManager, { runOnUserMessageCallback }) },
     }) as Runner
   }
 

@@ -9,12 +9,12 @@ import { eventMark, type EventMark } from '../session/event-mark.js'
 import { subagentSession, type SessionLocation } from '../session/find-session.js'
 import { planSession } from '../session/plan-session.js'
 import { prepareRunSession, type RunSession } from '../session/run-session.js'
-import { safeSessions } from '../session/safe-sessions.js'
+import { raceFreeSessions } from '../session/race-free-sessions.js'
 import { applySessionDelta } from '../session/session-state.js'
 import { RunPlugin } from '../tools/run-plugin.js'
 import { AdkTranslator } from '../translate/adk-translator.js'
 import { createRunTree, type RunTree } from '../tree/run-tree.js'
-import { pluginsOf, QuietPlugins } from './quiet-plugins.js'
+import { pluginsOf, RunPluginManager } from './plugin-manager.js'
 import type { AdkSetup } from './setup.js'
 
 /** All parts of one run. */
@@ -100,7 +100,7 @@ async function locateSession(
 ): Promise<SessionLocation> {
   if (ctx.span.subagentRunId !== undefined)
     return subagentSession(ctx, { appName: runner.appName, userId: ctx.user })
-  return { service: safeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
+  return { service: raceFreeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
 }
 
 /** System and developer messages, and the context of the client. */
@@ -182,7 +182,7 @@ function inheritRunner(runner: Runner, parts: RunnerParts): Runner {
     appName: { value: parts.appName },
     agent: { value: parts.root },
     sessionService: { value: parts.sessionService },
-    pluginManager: { value: new QuietPlugins([parts.plugin, ...pluginsOf(runner.pluginManager)]) },
+    pluginManager: { value: new RunPluginManager([parts.plugin, ...pluginsOf(runner.pluginManager)]) },
     // The tree decides where a run resumes.
     resumabilityConfig: { value: undefined },
   }) as Runner

@@ -12,7 +12,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { AdkOptions, AdkRoot } from '../options.js'
 import { SessionFinder } from '../session/find-session.js'
-import { QuietPlugins } from './quiet-plugins.js'
+import { RunPluginManager } from './plugin-manager.js'
 
 /** An ADK agent with all that its runs share. No run changes it. */
 export interface AdkSetup {
@@ -54,7 +54,7 @@ function createSharedRunner(
         agent: root,
       })
   const own = isApp(root) ? root.plugins : []
-  return Object.defineProperty(runner, 'pluginManager', { value: new QuietPlugins([...own, ...plugins]) })
+  return Object.defineProperty(runner, 'pluginManager', { value: new RunPluginManager([...own, ...plugins]) })
 }
 
 function rootName(root: unknown): string {

@@ -7,7 +7,7 @@ import {
 } from '@google/adk'
 import { describe, expect, it } from 'vitest'
 import { SessionFinder } from './find-session.js'
-import { safeSessions } from './safe-sessions.js'
+import { raceFreeSessions } from './race-free-sessions.js'
 
 /** The arguments of a finder's methods. */
 function at(sessionService: InMemorySessionService, threadId = 't1', user = 'ann') {
@@ -136,15 +136,15 @@ describe('a safe session service', () => {
   describe('a session service made safe', () => {
     it('is one for each service, and a session service itself', () => {
       const service = new InMemorySessionService()
-      const safe = safeSessions(service)
-      expect(safeSessions(service)).toBe(safe)
-      expect(safeSessions(safe)).toBe(safe)
-      expect(safeSessions(new InMemorySessionService())).not.toBe(safe)
+      const safe = raceFreeSessions(service)
+      expect(raceFreeSessions(service)).toBe(safe)
+      expect(raceFreeSessions(safe)).toBe(safe)
+      expect(raceFreeSessions(new InMemorySessionService())).not.toBe(safe)
       expect(safe).toBeInstanceOf(BaseSessionService)
     })
 
     it('does not replace a session that is there', async () => {
-      const safe = safeSessions(new InMemorySessionService())
+      const safe = raceFreeSessions(new InMemorySessionService())
       const session = await safe.createSession({ ...key, state: { a: 1 } })
       await safe.appendEvent({ session, event: createEvent({ author: 'user', invocationId: 'i' }) })
       for (const again of [await safe.createSession(key), await safe.getOrCreateSession(key)]) {
@@ -160,7 +160,7 @@ describe('a safe session service', () => {
           return this.#secret + suffix
         }
       }
-      const safe = safeSessions(new Special()) as Special
+      const safe = raceFreeSessions(new Special()) as Special
       expect(safe.flush('!')).toBe('secret!')
       expect(safe.label).toBe('mine')
       await safe.createSession(key)
@@ -184,7 +184,7 @@ describe('a safe session service', () => {
 
     it('makes them once, however many begin', async () => {
       const service = new Tables()
-      const safe = safeSessions(service)
+      const safe = raceFreeSessions(service)
       await Promise.all([
         safe.getSession(key),
         safe.createSession(key),
@@ -197,14 +197,14 @@ describe('a safe session service', () => {
     it('goes on when another process makes them at the same time', async () => {
       const service = new Tables()
       service.failures = [new Error('table "events" already exists'), new Error('duplicate key value')]
-      expect(await safeSessions(service).getSession(key)).toBeUndefined()
+      expect(await raceFreeSessions(service).getSession(key)).toBeUndefined()
       expect(service.calls).toBe(3)
     })
 
     it('fails when they cannot be made, and is tried again by the next who comes', async () => {
       const service = new Tables()
       service.failures = [new Error('connection refused')]
-      const safe = safeSessions(service)
+      const safe = raceFreeSessions(service)
       await expect(Promise.all([safe.getSession(key), safe.getSession(key)])).rejects.toThrow(
         'connection refused',
       )
@@ -232,17 +232,19 @@ describe('a safe session service', () => {
     it('makes one at a time for a user, and those of several users together', async () => {
       const one = new Racing()
       await Promise.all(
-        ['a', 'b', 'c'].map((sessionId) => safeSessions(one).createSession({ ...key, sessionId })),
+        ['a', 'b', 'c'].map((sessionId) => raceFreeSessions(one).createSession({ ...key, sessionId })),
       )
       expect(one.most).toBe(1)
       const many = new Racing()
-      await Promise.all(['a', 'b', 'c'].map((userId) => safeSessions(many).createSession({ ...key, userId })))
+      await Promise.all(
+        ['a', 'b', 'c'].map((userId) => raceFreeSessions(many).createSession({ ...key, userId })),
+      )
       expect(many.most).toBeGreaterThan(1)
     })
 
     it('makes one session of several requests for it', async () => {
       const service = new Racing()
-      const made = await Promise.all([1, 2, 3].map(() => safeSessions(service).createSession(key)))
+      const made = await Promise.all([1, 2, 3].map(() => raceFreeSessions(service).createSession(key)))
       expect(made.map(({ id }) => id)).toEqual(['s', 's', 's'])
       expect((await service.listSessions({ appName: 'app' })).totalItems).toBe(1)
     })
@@ -250,7 +252,7 @@ describe('a safe session service', () => {
     it('tries again when a row that sessions share was made meanwhile', async () => {
       const service = new Racing()
       service.failures = [Object.assign(new Error('insert'), { code: '23505' })]
-      expect(await safeSessions(service).createSession(key)).toMatchObject({ id: 's' })
+      expect(await raceFreeSessions(service).createSession(key)).toMatchObject({ id: 's' })
     })
 
     it('gives the session that another process made meanwhile', async () => {
@@ -260,7 +262,7 @@ describe('a safe session service', () => {
           throw new Error('Session with id s already exists.')
         }
       }
-      expect(await safeSessions(new Overtaken()).createSession(key)).toMatchObject({
+      expect(await raceFreeSessions(new Overtaken()).createSession(key)).toMatchObject({
         state: { theirs: true },
       })
     })
@@ -269,7 +271,7 @@ describe('a safe session service', () => {
       const service = new Racing()
       service.failures = [new Error('disk full')]
       const [first, second] = await Promise.allSettled(
-        [1, 2].map(() => safeSessions(service).createSession(key)),
+        [1, 2].map(() => raceFreeSessions(service).createSession(key)),
       )
       expect(first).toMatchObject({ reason: { message: 'disk full' } })
       expect(second).toMatchObject({ value: { id: 's' } })

@@ -3,7 +3,7 @@ import type { RunContext, ThreadOwner } from '../../agents/index.js'
 import { stableHash } from '../../core/ids.js'
 import type { SessionKey } from '../adk-types.js'
 import { resolveOption, type AdkOptions } from '../options.js'
-import { safeSessions } from './safe-sessions.js'
+import { raceFreeSessions } from './race-free-sessions.js'
 import { threadIdKey } from './session-state.js'
 
 interface SessionFinderOptions extends Pick<AdkOptions, 'appName' | 'userId' | 'sessionId'> {
@@ -53,7 +53,7 @@ export class SessionFinder {
   async #request(thread: ThreadOwner, runner: SessionRunner): Promise<SessionRequest> {
     const { appName, userId } = this.#options
     return {
-      service: safeSessions(runner.sessionService),
+      service: raceFreeSessions(runner.sessionService),
       appName: (await resolveOption(appName, thread)) ?? runner.appName,
       userId: (await resolveOption(userId, thread)) ?? thread.user,
       threadId: thread.threadId,

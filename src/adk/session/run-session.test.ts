@@ -24,7 +24,7 @@ import { eventMark } from './event-mark.js'
 import { sessionMessages } from './history.js'
 import { planSession, type PlanInput, type SessionPlan } from './plan-session.js'
 import { prepareRunSession, repeatedInputs, type RunSession, type RunSessionOptions } from './run-session.js'
-import { safeSessions } from './safe-sessions.js'
+import { raceFreeSessions } from './race-free-sessions.js'
 import { applySessionDelta, toSessionDelta } from './session-state.js'
 
 setLogLevel(LogLevel.ERROR)
@@ -41,7 +41,7 @@ interface Setup {
 function open({ service = new InMemorySessionService(), messages, plan, run }: Setup): Promise<RunSession> {
   let count = 0
   return prepareRunSession({
-    service: safeSessions(service),
+    service: raceFreeSessions(service),
     key,
     plan: ({ events }) =>
       planSession({

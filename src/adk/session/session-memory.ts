@@ -5,14 +5,14 @@ import { toAdkInterrupts, type AdkFrame, type AdkInterrupt } from '../interrupts
 import type { AdkSetup } from '../run/setup.js'
 import { eventMark } from './event-mark.js'
 import { sessionMessages } from './history.js'
-import { safeSessions } from './safe-sessions.js'
+import { raceFreeSessions } from './race-free-sessions.js'
 import { conversationEvents, eventParts, isUserContent, nodeInputs } from './session-events.js'
 import { sharedSessionState, toSessionDelta } from './session-state.js'
 
 /** Reads and changes ADK's sessions without a run. Undefined when each run has a Runner of its own. */
 export function createSessionMemory({ name, shared, sessions, options }: AdkSetup): AgentMemory | undefined {
   if (!shared) return undefined
-  const service = safeSessions(shared.sessionService)
+  const service = raceFreeSessions(shared.sessionService)
   const load = async (thread: ThreadOwner): Promise<Session | undefined> => {
     const key = await sessions.existing(thread, shared)
     return key && (await service.getSession(key))

@@ -9,7 +9,7 @@ import {
 } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
-import { ownPluginName } from '../run/quiet-plugins.js'
+import { ownPluginName } from '../run/plugin-manager.js'
 import { assignCallIds, dropPartialCalls, withoutOwnCallIds } from './call-ids.js'
 import type { RunnerRoot } from './client-tools.js'
 import { DroppedResults, type DroppedResult } from './dropped-results.js'

@@ -11,10 +11,10 @@ import {
   type ReadonlyContext,
 } from '@google/adk'
 import { adkField, requestNames } from '../interrupts/request-calls.js'
-import { overlay } from '../overlay.js'
+import { replaceMembers } from '../replace-members.js'
 import { internalsOf } from './agent-internals.js'
 import { PendingCalls } from './composites.js'
-import { modelViewProcessors } from './model-view.js'
+import { modelEventProcessors } from './events-for-model.js'
 
 export interface LlmShellOptions {
   readonly toolsets: ToolsetLeases
@@ -52,7 +52,7 @@ export function llmShellMembers(
       return tools.map((tool) => (confirmed.has(tool.name) ? withConfirmation(tool) : tool))
     },
     tools: agent.tools.map((tool) => toolShell(tool, options)),
-    requestProcessors: modelViewProcessors(agent),
+    requestProcessors: modelEventProcessors(agent),
     includeContents: agent.includeContents,
     codeExecutor: agent.codeExecutor,
   }
@@ -92,7 +92,7 @@ function confirmedTools(events: readonly Event[], agentName: string): ReadonlySe
 function withConfirmation(tool: BaseTool): BaseTool {
   // ADK knows tools with this option itself.
   if (Reflect.get(tool, 'requireConfirmation')) return tool
-  return overlay(tool, { checkRequireConfirmation: () => Promise.resolve(true) })
+  return replaceMembers(tool, { checkRequireConfirmation: () => Promise.resolve(true) })
 }
 
 type AgentToolUnion = LlmAgent['tools'][number]
@@ -121,7 +121,7 @@ export class ToolsetLeases {
     const known = this.#shields.get(toolset)
     if (known) return known
     toolsetUses.set(toolset, (toolsetUses.get(toolset) ?? 0) + 1)
-    const shield = overlay(toolset, { close: () => Promise.resolve() })
+    const shield = replaceMembers(toolset, { close: () => Promise.resolve() })
     this.#shields.set(toolset, shield)
     return shield
   }

@@ -25,7 +25,7 @@ import {
 } from '../../../test/support/adk/converse.js'
 import { callsTool, says, whole } from '../../../test/support/adk/scripted-llm.js'
 import type { Part } from '../adk-types.js'
-import { resultsByCaller } from './model-view.js'
+import { resultsByCaller } from './events-for-model.js'
 import { createRunTree } from './run-tree.js'
 
 /* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */

@@ -9,7 +9,7 @@ import {
 import { agentKind } from './agent-internals.js'
 import type { ShellTree } from './composites.js'
 import { ToolsetLeases } from './llm-shell.js'
-import { createShell, linkShell, workflowShell, type ShellOptions } from './shells.js'
+import { createShell, linkShell, workflowShell, type ShellOptions } from './agent-shell.js'
 
 export interface RunTreeOptions extends ResumeTargets {
   /** Completed rounds of each loop when the run stopped, by the loop's name. */

@@ -8,7 +8,7 @@ import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
 import { teamAgent } from '../transfer/team.js'
 import { runChat } from './loop.js'
-import { checkTools } from './setup.js'
+import { checkTools } from './toolbox.js'
 
 export interface AgentOptions {
   readonly name: string

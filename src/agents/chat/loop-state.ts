@@ -4,7 +4,7 @@ import type { HistoryRewriter, RunContext } from '../contract.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
 import { createOutput, type Output } from './output.js'
-import { openToolbox, type Toolbox } from './setup.js'
+import { openToolbox, type Toolbox } from './toolbox.js'
 import type { Batch } from './tool-batch.js'
 
 /** The state of a chat agent's loop. */

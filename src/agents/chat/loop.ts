@@ -3,11 +3,11 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, InterruptScope, RunContext } from '../contract.js'
 import { controlOf, InterruptSignal, type WorkEnd } from '../interrupts/interrupt-scope.js'
-import type { Answer } from './answer.js'
+import type { Answer } from './model-answer.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createFrame, resendLostResults, restoreLoop, type ChatFrame, type LoopState } from './loop-state.js'
 import { callModel } from './model-call.js'
-import { clientCallsIn, createRequest } from './setup.js'
+import { clientCallsIn, createRequest } from './toolbox.js'
 import { runBatch, type Batch } from './tool-batch.js'
 
 /** Calls the model and executes the tool calls it makes, until it answers without a tool call. */

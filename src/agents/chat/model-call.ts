@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../contract.js'
 import { judgeAttempt, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
 import { tracedStream } from '../run/tracing.js'
-import { Answer } from './answer.js'
+import { Answer } from './model-answer.js'
 import type { Middleware } from './middleware.js'
 
 export interface ModelCallOptions {

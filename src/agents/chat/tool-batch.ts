@@ -2,7 +2,7 @@ import type { ToolMessage } from '@ag-ui/core'
 import { merge, type Lane } from '../../core/merge.js'
 import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
 import type { Suspension, ToolEnd } from '../contract.js'
-import type { CallRequest } from './answer.js'
+import type { CallRequest } from './model-answer.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
 import { callAddress } from './tool-context.js'
 

@@ -7,7 +7,7 @@ import type { RunContext, Suspension, Tool, ToolContext, ToolEnd } from '../cont
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { toolSpan } from '../run/tracing.js'
 import { errorContent, toResultContent } from '../tools/tool-result.js'
-import type { CallRequest } from './answer.js'
+import type { CallRequest } from './model-answer.js'
 import type { Middleware, ToolCallInfo } from './middleware.js'
 import { ActiveCall, callAddress, StoppedSignal } from './tool-context.js'
 

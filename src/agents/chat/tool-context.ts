@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, DelegatedEnd, InterruptScope, RunContext, ToolContext, ToolEnd } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { addressOfCall, nameAt } from '../run/address.js'
-import type { CallRequest } from './answer.js'
+import type { CallRequest } from './model-answer.js'
 
 /** Thrown by `delegate` when its agent was stopped at a safe point: the call resumes with the run. */
 export class StoppedSignal extends Error {

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
 import { linesOf } from '../../../test/support/tree-agents.js'
 import { nameAt } from '../run/address.js'
-import { originKey, originMark } from './origin.js'
+import { originKey, originMark } from './message-origin.js'
 import { readHistory, type HistoryReader } from './history.js'
 
 const run = 'run-1'

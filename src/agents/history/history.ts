@@ -2,7 +2,7 @@ import { contentToText, type Message, type ToolCall } from '@ag-ui/core'
 import { isRejected } from '../../protocol/index.js'
 import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from '../run/address.js'
-import { addressIn, originKey, originMarkOf, originPrefix } from './origin.js'
+import { addressIn, originKey, originMarkOf, originPrefix } from './message-origin.js'
 
 /** What an agent may see: the thread, or only messages given to it and those written at an address and below. */
 export interface HistoryScope {

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../models/index.js'
 import type { Message } from '@ag-ui/core'
 import type { RunContext } from '../contract.js'
 import { pathFrom } from '../run/address.js'
-import { addressIn, originMarkOf, originPrefix } from '../history/origin.js'
+import { addressIn, originMarkOf, originPrefix } from '../history/message-origin.js'
 import { rewriteHistory } from '../history/history.js'
 
 export interface PlanStep {

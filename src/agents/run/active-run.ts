@@ -7,7 +7,7 @@ import type { RunScope } from './context.js'
 import type { NormalInput, Outcome, RunOptions, RunSink } from './run.js'
 import { SharedState } from './shared-state.js'
 import { openTrace, type RunTrace } from './tracing.js'
-import { HiddenSpans } from '../history/call-record.js'
+import { HiddenSpans } from '../history/hidden-messages.js'
 
 type Defaulted = 'newId' | 'clock' | 'onProblem' | 'graceMs'
 type Optional =

@@ -6,7 +6,7 @@ import { checkNumber } from '../check-number.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { addressBelow } from '../run/address.js'
-import { failureNote } from '../history/origin.js'
+import { failureNote } from '../history/message-origin.js'
 import { transferToolName } from '../history/history.js'
 
 /** An agent and the agents it may transfer to. */

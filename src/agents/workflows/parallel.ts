@@ -4,7 +4,7 @@ import { merge, type Lane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, Frames, OpenInterrupt } from '../contract.js'
 import { addressBelow } from '../run/address.js'
-import { failureNote } from '../history/origin.js'
+import { failureNote } from '../history/message-origin.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
 export interface ParallelOptions extends WorkflowOptions {

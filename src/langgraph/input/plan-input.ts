@@ -2,8 +2,8 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/json.js'
-import { arrange, toSkippedResult, unansweredCalls } from '../messages/arrange.js'
-import { readExtras } from '../messages/extras.js'
+import { pairResults, toSkippedResult, unansweredCalls } from '../messages/pair-results.js'
+import { readExtras } from '../messages/message-extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 
@@ -47,7 +47,8 @@ export function planInput({
   isClientTool = () => true,
 }: PlanOptions): InputPlan {
   const thread = threadEntries(messages)
-  if (stored === undefined) return { type: 'input', messages: arrange(thread.map(({ message }) => message)) }
+  if (stored === undefined)
+    return { type: 'input', messages: pairResults(thread.map(({ message }) => message)) }
   const kept = readGraphMessages(stored).map(({ id, message }) => toMessageEntry(id, message))
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
@@ -131,7 +132,7 @@ function newMessages(
   })
   if (added.length === 0) return changed
   const before = kept.map(({ message }) => message)
-  const whole = arrange([...before, ...added.map(({ message }) => message)])
+  const whole = pairResults([...before, ...added.map(({ message }) => message)])
   const isInPlace = before.every((message, index) => message === whole[index])
   if (isInPlace) return [...changed, ...whole.slice(before.length)]
   // Reducers append only.

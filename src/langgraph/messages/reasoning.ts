@@ -1,7 +1,7 @@
 import type { ReasoningMessage } from '@ag-ui/core'
 import type { AIMessage, ContentBlock } from '@langchain/core/messages'
 import { isRecord } from '../../core/json.js'
-import { readExtras, type MessageExtras } from './extras.js'
+import { readExtras, type MessageExtras } from './message-extras.js'
 
 /** The reasoning of a LangChain message: blocks of its content, and fields beside it. */
 interface AttachedReasoning {

@@ -11,7 +11,7 @@ import {
 } from '@langchain/core/messages'
 import { stableHash } from '../../core/ids.js'
 import { contentText, toContentParts } from './content.js'
-import { readExtras } from './extras.js'
+import { readExtras } from './message-extras.js'
 import { detachReasoning } from './reasoning.js'
 import { fromLangChainCalls } from './tool-calls.js'
 

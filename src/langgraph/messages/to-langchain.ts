@@ -7,7 +7,7 @@ import {
   type BaseMessage,
 } from '@langchain/core/messages'
 import { toContentBlocks } from './content.js'
-import { toExtrasKwargs, type MessageExtras } from './extras.js'
+import { toExtrasKwargs, type MessageExtras } from './message-extras.js'
 import { attachReasoning } from './reasoning.js'
 import { toolResultId } from './to-agui.js'
 import { toLangChainCalls } from './tool-calls.js'

@@ -11,7 +11,7 @@ import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
 import { isRecord } from '../../core/json.js'
 import type { FinishReason, Model, ModelPart, ModelRequest } from '../../models/index.js'
 import { toAgui } from '../messages/to-agui.js'
-import { toExtrasKwargs } from '../messages/extras.js'
+import { toExtrasKwargs } from '../messages/message-extras.js'
 import { signaturesKey } from '../messages/tool-calls.js'
 
 type BoundTools = Pick<ModelRequest, 'tools' | 'toolChoice'>

@@ -18,7 +18,7 @@ import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
 import type { CheckpointedGraph } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
-import { arrange, unansweredCalls } from '../messages/arrange.js'
+import { pairResults, unansweredCalls } from '../messages/pair-results.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { clientTools, getClientTools } from './client-tools.js'
 import { withClientExtras } from './client-extras.js'
@@ -52,7 +52,7 @@ function agentModel(steps: readonly ModelStep[]): { model: FakeModel; bound: unk
 type AnyGraph = CheckpointedGraph & Pick<CompiledStateGraph<unknown, unknown>, 'invoke'>
 
 const pendingCalls = (messages: unknown) =>
-  unansweredCalls(arrange(readGraphMessages(messages).map(({ message }) => message)))
+  unansweredCalls(pairResults(readGraphMessages(messages).map(({ message }) => message)))
 
 function converse(compiled: unknown) {
   const graph = compiled as AnyGraph

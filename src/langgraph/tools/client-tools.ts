@@ -5,7 +5,7 @@ import { Command, interrupt } from '@langchain/langgraph'
 import type { AgentMiddleware } from 'langchain'
 import { isRecord } from '../../core/json.js'
 import { clientToolReason } from '../interrupts/to-interrupts.js'
-import { arrange, unansweredCalls } from '../messages/arrange.js'
+import { pairResults, unansweredCalls } from '../messages/pair-results.js'
 import { readGraphMessages } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 import { clientExtras, toolSchema, type HasConfigurable } from './client-extras.js'
@@ -66,7 +66,7 @@ function endWithPendingCalls(
   runtime: HasConfigurable,
 ): { jumpTo: 'end' } | undefined {
   const messages = readGraphMessages(state.messages).map(({ message }) => message)
-  const pending = unansweredCalls(arrange(messages)).some(({ name }) => isOfferedByClient(runtime, name))
+  const pending = unansweredCalls(pairResults(messages)).some(({ name }) => isOfferedByClient(runtime, name))
   return pending ? { jumpTo: 'end' } : undefined
 }
 

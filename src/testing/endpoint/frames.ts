@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { describeBriefly } from '../describe.js'
-import type { LintRule } from '../rules/lint-rules.js'
+import type { LintRule } from '../rules/rule-names.js'
 
 /** The most a client buffers of an unfinished frame. */
 const maxFrameLength = 10 * 1024 * 1024

@@ -3,7 +3,7 @@ import { linkAbort, untilAborted } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
 import { isRecord } from '../../core/json.js'
 import { describeBriefly, describeError } from '../describe.js'
-import type { LintRule } from '../rules/lint-rules.js'
+import type { LintRule } from '../rules/rule-names.js'
 import type { FrameReader } from './frames.js'
 
 type Report = (rule: LintRule, message: string) => void

@@ -1,6 +1,6 @@
 import type { Message, RunAgentInput } from '@ag-ui/core'
 import type { AgUiEvent, EventOf } from '../../protocol/index.js'
-import type { LintRule } from './lint-rules.js'
+import type { LintRule } from './rule-names.js'
 import type { RunFacts } from './run-facts.js'
 
 /** A violation without its index in the stream. */

@@ -1,6 +1,6 @@
 import type { BaseSessionService, CreateSessionRequest, Session } from '@google/adk'
 import { isRecord } from '../../core/json.js'
-import { overlay } from '../overlay.js'
+import { replaceMembers } from '../replace-members.js'
 
 const safeServices = new WeakMap<BaseSessionService, BaseSessionService>()
 
@@ -9,7 +9,7 @@ const safeServices = new WeakMap<BaseSessionService, BaseSessionService>()
  * many callers begin at the same time. `createSession` never replaces a session: it returns the existing one, also when
  * somebody else has created it meanwhile.
  */
-export function safeSessions(service: BaseSessionService): BaseSessionService {
+export function raceFreeSessions(service: BaseSessionService): BaseSessionService {
   const known = safeServices.get(service)
   if (known) return known
   const safe = withoutRaces(service)
@@ -40,7 +40,7 @@ function withoutRaces(service: BaseSessionService): BaseSessionService {
       return service[name](request)
     }
   }
-  return overlay(service, methods)
+  return replaceMembers(service, methods)
 }
 
 /** Another process may create the same tables at the same time. */

@@ -1,7 +1,7 @@
 import type { RunAgentInput } from '@ag-ui/core'
 import { createFold, type AgUiEvent } from '../../protocol/index.js'
 import { interruptRules } from './interrupts.js'
-import type { LintRule } from './lint-rules.js'
+import type { LintRule } from './rule-names.js'
 import { messageRules } from './messages.js'
 import { payloadRules } from './payload.js'
 import type { Finding, Rule, RuleContext } from './rule.js'
@@ -10,7 +10,7 @@ import { lastRunProblem, runEndRules, runIdentityRules, subagentRules } from './
 import { toolRules } from './tools.js'
 import { versionGateRules } from './version-gate.js'
 
-/** All rules about single events. A new rule is named in `lint-rules.ts` and defined in the file of its story. */
+/** All rules about single events. A new rule is named in `rule-names.ts` and defined in the file of its story. */
 const rules: readonly Rule[] = [
   ...runIdentityRules,
   ...runEndRules,

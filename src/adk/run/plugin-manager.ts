@@ -10,7 +10,7 @@ const nothing = Promise.resolve(undefined)
  * The plugins of one run. ADK's own manager logs a line for each plugin of each run, and calls every plugin for every
  * delta, with several awaits, whether the plugin has the callback or not.
  */
-export class QuietPlugins extends PluginManager {
+export class RunPluginManager extends PluginManager {
   // Looked up at the first delta: by then all plugins are registered.
   #withOnEvent: readonly BasePlugin[] | undefined
   #withAfterModel: readonly BasePlugin[] | undefined

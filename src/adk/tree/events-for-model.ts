@@ -8,16 +8,16 @@ type Processor = LlmAgent['requestProcessors'][number]
  * The steps that make a model request. ADK's own step for the conversation reads the session's events in a form that it
  * handles correctly. Only this step sees that form: all others, and the plugins, have the session itself.
  */
-export function modelViewProcessors({ name, requestProcessors }: LlmAgent): Processor[] {
+export function modelEventProcessors({ name, requestProcessors }: LlmAgent): Processor[] {
   return requestProcessors.map((processor) =>
-    processor instanceof ContentRequestProcessor ? withModelView(processor, name) : processor,
+    processor instanceof ContentRequestProcessor ? withModelEvents(processor, name) : processor,
   )
 }
 
-function withModelView(processor: ContentRequestProcessor, agentName: string): Processor {
+function withModelEvents(processor: ContentRequestProcessor, agentName: string): Processor {
   return {
     async *runAsync(context, request) {
-      const events = modelView(context.session.events, agentName)
+      const events = eventsForModel(context.session.events, agentName)
       const session = { ...context.session, events: [...events] }
       yield* processor.runAsync(context.clone({ session }), request)
       request.contents = withInputNames(request.contents)
@@ -25,7 +25,7 @@ function withModelView(processor: ContentRequestProcessor, agentName: string): P
   }
 }
 
-function modelView(events: readonly Event[], agentName: string): readonly Event[] {
+function eventsForModel(events: readonly Event[], agentName: string): readonly Event[] {
   return resultsByCaller(withDisguisedInputs(withoutForeignResults(events, agentName), agentName))
 }
 

@@ -2,7 +2,7 @@
  * The same object with some members replaced. All other members run on the object itself, which may have private fields
  * or be frozen: the target of the proxy is empty.
  */
-export function overlay<T extends object>(object: T, members: Readonly<Record<string, unknown>>): T {
+export function replaceMembers<T extends object>(object: T, members: Readonly<Record<string, unknown>>): T {
   return new Proxy({} as T, {
     get(_, key): unknown {
       if (Object.hasOwn(members, key)) return Reflect.get(members, key)

@@ -1,5 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
-import { toExtrasKwargs } from './extras.js'
+import { toExtrasKwargs } from './message-extras.js'
 import { toolResultId } from './to-agui.js'
 
 /** The content of the result that stands in for one that never came. */
@@ -9,7 +9,7 @@ export const skippedResult = 'There is no result: the call was not answered.'
  * Puts every result right behind the message with its call, as providers demand. A call that was never answered, though
  * the conversation has moved on, gets a result that says so. Results without a call stay where they are.
  */
-export function arrange(messages: readonly BaseMessage[]): BaseMessage[] {
+export function pairResults(messages: readonly BaseMessage[]): BaseMessage[] {
   const results = resultsByCall(messages)
   const placed = new Set<BaseMessage>()
   return messages.flatMap((message, index) => {

@@ -3,7 +3,7 @@ import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
 import { errorContent } from '../tools/tool-result.js'
-import { HiddenSpans } from './call-record.js'
+import { HiddenSpans } from './hidden-messages.js'
 
 /** Where a message was written: the run, and the address of the agent. */
 export interface Origin {

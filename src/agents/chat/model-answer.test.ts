@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
 import type { ModelPart } from '../../models/index.js'
-import { Answer } from './answer.js'
+import { Answer } from './model-answer.js'
 
 function addPart(answer: Answer, part: ModelPart): void {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta') answer.addDelta(part)
