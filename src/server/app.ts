@@ -18,7 +18,7 @@ import type { Route } from './routes/route.js'
 import { rootRoute, runRoute } from './routes/run.js'
 import { patchStateRoute, stateRoute } from './routes/state.js'
 
-/** The routes of an agent, under `/agents/{name}`. Those of the first agent are also found without that prefix. */
+/** The routes of an agent, under `/agents/{name}`. The routes of the first agent also work without that prefix. */
 const agentRoutes: readonly Route[] = [
   runRoute,
   connectRoute,
@@ -131,7 +131,7 @@ function findAgent(name: string | undefined, { agents }: ServerContext, first: A
   throw new MillraceError('AGENT_NOT_FOUND', `There is no such agent. There are: ${known}.`)
 }
 
-/** The root is also found without its slash. */
+/** The root also matches without its slash. */
 function fullPaths(path: string, basePath: string): string[] {
   return path === '/' && basePath !== '' ? [basePath, `${basePath}/`] : [basePath + path]
 }

@@ -18,7 +18,7 @@ export interface Server {
 }
 
 export interface CloseOptions {
-  /** How long live runs may go on, in milliseconds. Default 10 s. */
+  /** How long live runs may continue, in milliseconds. Default 10 s. */
   readonly graceMs?: number
 }
 
@@ -39,11 +39,11 @@ export interface ServerOptions {
   /** Origins whose pages may call this server. Default: none. */
   readonly cors?: { readonly origins: readonly string[] | '*' }
   /**
-   * What happens to a second run on a busy thread: it is refused (default), waits until the first has ended, waits until
+   * What a second run on a busy thread does: it fails (default), waits until the first has ended, waits until
    * the tools of the first have run and then stops it (`preempt`), or stops it at once.
    */
   readonly whenBusy?: 'reject' | 'wait' | 'preempt' | 'cancel-previous'
-  /** What happens to a run when the client that started it disconnects. Default: it goes on. */
+  /** What happens to a run when the client that started it disconnects. Default: it continues. */
   readonly onDisconnect?: 'continue' | 'cancel'
   /**
    * Whose history counts. `server` (default): the stored one; a client adds user messages and tool results, edits and
@@ -127,7 +127,7 @@ export interface Limits {
   readonly preemptMs: number
   /** Bytes of events kept in memory for slow clients; those further behind read the log. Default 1 MiB. */
   readonly bufferBytes: number
-  /** A client that takes nothing for this long is disconnected and may reconnect. The run goes on. Default 30 s. */
+  /** A client that takes nothing for this long is disconnected and may reconnect. The run continues. Default 30 s. */
   readonly stallMs: number
   /** How often a quiet stream gets a heartbeat. Default 15 s. */
   readonly heartbeatMs: number

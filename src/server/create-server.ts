@@ -5,7 +5,7 @@ import type { CloseOptions, Server, ServerOptions } from './contract.js'
 import { loadThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/lease.js'
 
-/** How long runs may go on after `close`, in milliseconds. */
+/** How long runs may continue after `close`, in milliseconds. */
 export const defaultGraceMs = 10_000
 
 /**

@@ -14,7 +14,7 @@ export interface ServeOptions {
   readonly host?: string
   /** Closes the server on SIGTERM or SIGINT, and ends the process on the second signal. Default: true. */
   readonly signals?: boolean
-  /** How long live runs and unanswered requests may go on after a signal, in milliseconds. Default 10 s. */
+  /** How long live runs and unanswered requests may continue after a signal, in milliseconds. Default 10 s. */
   readonly graceMs?: number
   readonly clock?: Clock
 }
@@ -134,7 +134,7 @@ async function closeServing(
   await server.close({ graceMs })
   if (http.listening) http.close()
   const lateAt = Math.max(startedAt + graceMs, clock.now() + minAnswerMs)
-  // The runs have ended, so their streams are about to. Idle sockets are not waited for.
+  // The runs have ended, so their streams end soon. Do not wait for idle sockets.
   let cancelTimer: () => void = () => undefined
   const poll = (): void => {
     connections.closeIdle(clock.now() >= lateAt)

@@ -80,7 +80,7 @@ export function chainEventHooks(hooks: readonly EventHook[]): EventEdit {
   }
 }
 
-/** One after the other: no hook gets an event before those in front of it are on their way. */
+/** One after the other: a hook gets an event only after all earlier events have left. */
 async function* chainRest(
   result: ReturnType<EventHook>,
   [hook, ...rest]: readonly EventHook[],

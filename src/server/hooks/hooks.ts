@@ -16,7 +16,7 @@ export interface ThreadInfo {
   readonly pendingToolCalls: readonly PendingToolCall[]
 }
 
-/** One, several or none in place of the original. */
+/** One, several or no values in place of the original. */
 export type Replaced<T> = T | readonly T[] | undefined
 
 type Awaitable<T> = T | Promise<T>
@@ -34,7 +34,7 @@ export interface Hooks {
    * called when the run is over, however it ends.
    */
   readonly lock?: (info: RunInfo) => Awaitable<(() => Awaitable<void>) | undefined>
-  /** Rewrites the request, to sanitise it or to add context. The returned request is run. */
+  /** Rewrites the request, to sanitise it or to add context. The server runs the returned request. */
   readonly inputChange?: (
     input: RunInput,
     info: RunInfo & { readonly thread: ThreadInfo },
@@ -46,7 +46,7 @@ export interface Hooks {
   runtimeEvent?(this: void, event: unknown, info: RunInfo): unknown
   /** Returns what to send when the run takes too long. The run then ends well. Undefined: RUN_ERROR. */
   readonly runtimeTimeout?: (info: RunInfo) => Awaitable<readonly AgentEvent[] | undefined>
-  /** Translates a native event of the runtime. Undefined: as usual. An empty list: not at all. */
+  /** Translates a native event of the runtime. Undefined: the default translation. An empty list: no events. */
   translate?(this: void, event: unknown, info: RunInfo): Awaitable<readonly AgentEvent[] | undefined>
   /**
    * Filters, replaces or expands an AG-UI event before it becomes part of the stream and of the history. The stream is
@@ -55,8 +55,8 @@ export interface Hooks {
   readonly event?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
   /**
    * Changes the state in snapshots: at the end, at every interrupt, and at the start for a client that holds another
-   * state. Undefined: no snapshot. What it leaves out is not private: patches of a run have it, and so have clients that
-   * connect.
+   * state. Undefined: no snapshot. A key that it leaves out is not private: patches have it, and clients get it when
+   * they connect.
    */
   readonly stateSnapshot?: (state: unknown, info: RunInfo) => unknown
   /** Records an event that is about to leave, including the first and the last. */

@@ -8,7 +8,7 @@ import type { RunInfo } from './hooks.js'
 export type OutputHooks = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
 
 /**
- * `outputRecord` and `outputChange`, in this order. Undefined without both. The result may still be impossible to write as
+ * Calls `outputRecord`, then `outputChange`. Undefined without both. The result may still be impossible to write as
  * JSON: for callers that write it at once, and fail with `notWritable` then.
  */
 export function createOutputHooks(server: HookContext, info: RunInfo): OutputHooks | undefined {

@@ -23,7 +23,7 @@ export async function takeLock(server: HookContext, info: RunInfo, releases: Rel
   const locked = callHook(server, 'lock', async () => {
     const unlock = await lock(info)
     if (unlock) releases.defer(() => callHook(server, 'lock', unlock))
-    // Nobody waits for it any more.
+    // The request no longer waits for the lock.
     if (isLate) await releases.releaseAll()
   })
   try {
@@ -40,7 +40,7 @@ interface ChangeInputOptions {
   readonly thread: Thread | undefined
 }
 
-/** The request after `inputChange`. It stays the same run of the same thread. */
+/** The request after `inputChange`, which cannot change the run or the thread. */
 export async function changeInput(
   server: HookContext,
   { input, info, thread }: ChangeInputOptions,
@@ -61,7 +61,7 @@ export async function changeInput(
   return untilAborted(Promise.resolve(changing), info.signal)
 }
 
-/** Checks it as if a client had sent it. A mistake is the hook's, not the client's. */
+/** Checks the request as if a client had sent it. A mistake is the hook's, not the client's. */
 function checkChangedInput(changed: unknown, { limits }: HookContext): RunInput {
   try {
     const { input } = parseRunInput(changed)

@@ -58,7 +58,7 @@ describe('slots for runs', () => {
     release()
     release()
     registry.reserve(keyOf('c', { user: 'cid' }))
-    expect(() => registry.reserve(keyOf('d', { user: 'dot' }))).toThrow('2 runs are at work')
+    expect(() => registry.reserve(keyOf('d', { user: 'dot' }))).toThrow('2 runs are live')
   })
 
   test('are so many for a user of an application', () => {

@@ -5,7 +5,7 @@ import type { ThreadKey } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
 import type { RunFeed } from './run-feed.js'
 
-/** A run at work in this process. Connections come and go; the run belongs to the registry. */
+/** A run that this process executes. Connections come and go; the run belongs to the registry. */
 export interface LiveRun {
   readonly key: ThreadKey
   readonly runId: string
@@ -19,7 +19,7 @@ export interface LiveRun {
   readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
   /** Stops it: failed with the reason, or cancelled without one. */
   stop(reason?: Error): void
-  /** Stops it after the tools at work have run, but no later than `timeoutMs` from now. */
+  /** Stops it after its running tools have finished, but no later than `timeoutMs` from now. */
   stopAfterTools(timeoutMs: number): void
   /** Resolves when it is over, committed, and its thread is free. Never rejects. */
   readonly done: Promise<void>
@@ -41,11 +41,11 @@ export interface RunRegistry {
 export interface StartingRuns {
   readonly size: number
   all(): readonly Promise<unknown>[]
-  /** Knows a request until `start` is settled. */
+  /** Keeps a request until `start` settles. */
   add(start: Promise<unknown>, run: StartingRun): void
   stopAll(reason: Error): void
   /**
-   * Cancels those on a thread, or only the one with this run id. Resolves when they are started or refused, with the id
+   * Cancels those on a thread, or only the one with this run id. Resolves when they have started or failed, with the id
    * of the first. Undefined when there is none.
    */
   cancel(key: ThreadKey, runId?: string): Promise<string | undefined>
@@ -75,9 +75,9 @@ export function createRunRegistry({
     reserve({ app, user }) {
       const owner = JSON.stringify([app, user])
       const own = slotsByUser.get(owner) ?? 0
-      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are at work; no more than ${maxRuns} may be.`)
+      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are live; no more than ${maxRuns} may be.`)
       if (own >= runsPerUser)
-        throw tooManyRuns(`${own} runs of this user are at work; no more than ${runsPerUser} may be.`)
+        throw tooManyRuns(`${own} runs of this user are live; no more than ${runsPerUser} may be.`)
       slotsByUser.set(owner, own + 1)
       slots++
       let isReleased = false

@@ -22,9 +22,9 @@ export interface RunFeedOptions {
   readonly bufferBytes: number
 }
 
-/** A run yields to timers and sockets after so much: one that never waits would block them. */
+/** A run yields to timers and sockets after this many bytes: one that never waits would block them. */
 const yieldBytes = 64 * 1024
-/** So much is shown at once. Less waits for what else comes in the same tick. */
+/** This much is shown at once. Fewer bytes wait for other events of the same tick. */
 const chunkBytes = 16 * 1024
 
 /**
@@ -39,7 +39,7 @@ export class RunFeed {
   isClosed = false
   readonly #options: RunFeedOptions
   #subscribers: readonly Subscriber[] = none
-  /** What the next announcement shows. A sealed event is not in it. */
+  /** The next announcement shows the events before this number. A sealed event is not among them. */
   #shown: number
   #isAnnouncing = false
   #logged: number
@@ -79,7 +79,7 @@ export class RunFeed {
       this.#isFlushDue = true
       this.#options.flusher.flushSoon(this)
     }
-    // The first event leaves before the run goes on: its subscriber has seen nothing yet.
+    // The first event leaves before the run continues: its subscriber has seen nothing yet.
     if (this.#bytesSinceYield < yieldBytes && this.recent.next > this.#options.firstSeq + 1) return undefined
     this.#bytesSinceYield = 0
     return yieldToEventLoop()
@@ -106,7 +106,7 @@ export class RunFeed {
   close(instead?: AgUiEvent): void {
     if (instead) this.recent.replaceLast(instead)
     this.isClosed = true
-    // Committed with the end, or lost with it.
+    // The commit writes the last events together with the end, or loses both.
     this.#logged = this.recent.next
     this.#show()
   }
@@ -134,7 +134,7 @@ export class RunFeed {
   }
 
   leave(subscriber: Subscriber): void {
-    // Nobody is woken any more.
+    // A closed feed wakes no subscribers.
     if (this.isClosed) return
     this.#subscribers = this.#subscribers.filter((other) => other !== subscriber)
   }

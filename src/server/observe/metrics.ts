@@ -77,7 +77,7 @@ function createAllMetrics() {
   const on = {
     runsStarted: counter('runs_started_total', 'Runs that were started.', ['agent']),
     runsEnded: counter('runs_ended_total', 'Runs that have ended, by how.', ['agent', 'status']),
-    running: gauge('runs_running', 'Runs at work now.', ['agent']),
+    running: gauge('runs_running', 'Runs that are live now.', ['agent']),
     runDuration: histogram('run_duration', 'How long runs took.', { labels: ['agent'], buckets: runBuckets }),
     events: counter('run_events_total', 'Events of runs.', ['agent']),
     firstEvent: histogram('run_first_event', 'From the request for a run to its first event.', {

@@ -73,7 +73,7 @@ const headerGetter: TextMapGetter<Headers> = {
   keys: (headers) => [...headers.keys()],
 }
 
-/** Adds up the tokens of the run. Empty when nobody counted them. */
+/** Adds up the tokens of the run. Empty without token counts. */
 function usageAttributes(usage: readonly TokenUsage[]): Attributes {
   const total = (name: 'inputTokens' | 'outputTokens', key: string): Attributes => {
     const counted = usage.flatMap((one) => one[name] ?? [])

@@ -15,7 +15,7 @@ export interface MessageReading {
   readonly endsWithUser: boolean
   /** Results of pending tool calls, one for each call. */
   readonly results: readonly ToolMessage[]
-  /** The first edited user message. The cut takes later ones with it. */
+  /** The first edited user message. The cut removes later ones anyway. */
   readonly edit: Edit | undefined
   /** The last message, leaving out reasoning and activity. */
   readonly newest: Message | undefined
@@ -136,7 +136,7 @@ interface CutOptions {
 }
 
 /**
- * How many stored messages stay when a client edits, regenerates, or goes on from an earlier message. Undefined when it
+ * How many stored messages stay when a client edits, regenerates, or returns to an earlier message. Undefined when it
  * does none of these: it is up to date, or behind, or has dropped old messages from the front of its list.
  */
 export function findForkCut(

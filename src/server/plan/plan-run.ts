@@ -122,10 +122,10 @@ function planWithServerHistory(request: PlanRequest): RunPlan {
   const index = indexMessages(thread?.messages ?? [])
   const reading = readClientMessages(input.messages, index, request)
   const compared: ComparedRequest = { ...request, index, reading }
-  // The run raises its interrupts again. Clients send their new messages again once those are answered.
+  // The run raises its interrupts again. Clients send their new messages again after they have answered.
   if (leavesInterruptsOpen(thread, input))
     return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
-  // A resumed run stands on the messages it left: nothing is cut.
+  // A resumed run needs the messages it left: cut nothing.
   if (input.resume.length > 0) return { type: 'run', ...planDetails(compared) }
   const isRepeated = isRepetition(thread, input.runId)
   const { messagesOnArrival = index.messages.length } = request
@@ -196,7 +196,7 @@ function planDetails(
   const { results } = reading
   const fresh = isUnanswered ? [] : freshMessages(reading, cut)
   const { messages, change } = insertNewMessages(index, { cut, results, fresh })
-  // A client that cuts a thread decides how it goes on from there.
+  // A client that cuts a thread decides how the thread continues.
   const knows = cut === undefined ? clientKnowledge(request) : 'all'
   const state = mergeClientState({ thread, client: input.state, knows, rules })
   const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
@@ -204,7 +204,7 @@ function planDetails(
   return { messages, change, state, catchUp, fork: cut !== undefined, resume: input.resume }
 }
 
-/** With the messages that the client is to send again: a snapshot without them would take them from the client. */
+/** With the messages that the client is to send again: a snapshot without them would remove them there. */
 function withUnsentMessages(
   messages: readonly Message[],
   { fresh, edit }: MessageReading,
@@ -245,7 +245,7 @@ function planWithClientHistory({ thread, input, rules }: PlanRequest): RunPlan {
 }
 
 function hasWork(thread: Thread | undefined, input: RunInput): boolean {
-  // Open interrupts are raised again: a run that just finished would tell the client that there are none.
+  // Open interrupts are raised again: if the run just finished, the client would take them for closed.
   if (input.resume.length > 0 || (thread?.interrupts.length ?? 0) > 0) return true
   const last = input.messages.findLast(isConversation)
   return last !== undefined && last.role !== 'assistant'

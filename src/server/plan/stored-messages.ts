@@ -80,7 +80,7 @@ export function isConversation({ role }: Message): boolean {
   return role !== 'reasoning' && role !== 'activity'
 }
 
-/** Whether a message is a prompt of the application. It does not tell how far a conversation has come. */
+/** Whether a message is a prompt of the application. It does not show how far a conversation has come. */
 export function isPrompt({ role }: Message): boolean {
   return role === 'system' || role === 'developer'
 }
@@ -89,7 +89,7 @@ interface NewMessages {
   /** How many stored messages stay. Undefined: all. */
   readonly cut: number | undefined
   readonly results: readonly ToolMessage[]
-  /** What goes to the end. */
+  /** Messages for the end. */
   readonly fresh: readonly Message[]
 }
 

@@ -25,7 +25,7 @@ export interface LostRun {
 export interface ReplayedRun {
   /** The events that the log lacks to be a whole stream. */
   readonly lines: readonly string[]
-  /** The thread that a client holds then. */
+  /** The thread that a client holds after these events. */
   readonly ended: ThreadContent
 }
 
@@ -53,7 +53,7 @@ export interface Loss {
   readonly start: RunStart
   /** The messages that the run started with. */
   readonly startMessages: readonly Message[]
-  /** What the log makes of them and of the state. */
+  /** Messages and state after the logged events. */
   readonly ended: ThreadContent
   readonly stateRules: StateRulesHandle
 }

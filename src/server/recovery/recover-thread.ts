@@ -13,7 +13,7 @@ export async function loadThread(server: ServerContext, key: ThreadKey): Promise
   const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
   if (!lease) {
     const recovery = recoveries.current(key)
-    // The run is at work in another process.
+    // The run is live in another process.
     if (!recovery) return thread
     await recovery
     return store.threads.load(key)
@@ -29,9 +29,9 @@ export async function loadThread(server: ServerContext, key: ThreadKey): Promise
 
 /** The recoveries of this server. A request for a thread waits for its recovery. */
 export interface Recoveries {
-  /** Does the work and knows it by the key until it is done. */
+  /** Does the work, and registers it under the key until it is done. */
   during<T>(key: ThreadKey, work: () => Promise<T>): Promise<T>
-  /** Resolves when the recovery of a thread is done, well or not. Undefined when there is none. */
+  /** Resolves when the recovery of a thread has succeeded or failed. Undefined when there is none. */
   current(key: ThreadKey): Promise<void> | undefined
 }
 
@@ -56,7 +56,7 @@ export function createRecoveries(): Recoveries {
 
 /**
  * Ends a run that was lost with its process: the events in its log become part of the thread, and RUN_ERROR follows them.
- * Needs the lease, so that nobody is at work on the thread.
+ * Needs the lease, so that no other run can change the thread.
  */
 export async function recoverThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
   const { store, clock, stateRules, log, metrics } = server

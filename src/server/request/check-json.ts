@@ -106,7 +106,7 @@ function currentPath(levels: readonly Level[]): string {
 
 /**
  * Finds where a text stops being JSON: the index of the first token that cannot stand there, or the length of the text
- * when it ends too early. Undefined when it is JSON. `JSON.parse` does not always tell, and its message quotes the text.
+ * when it ends too early. Undefined when it is JSON. `JSON.parse` may not report it, and quotes the text.
  */
 export function findJsonError(text: string): number | undefined {
   const scan: JsonScan = { text, brackets: [], at: 0, expected: 'value', isFirst: false }

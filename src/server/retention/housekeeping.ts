@@ -219,7 +219,7 @@ async function countThreads(
   return { total, removable }
 }
 
-/** Sorts the threads that are missed least to the front. */
+/** Sorts the threads to remove first to the front. */
 function compareWorth(a: ThreadSummary, b: ThreadSummary): number {
   return Number(isUnusedFork(b)) - Number(isUnusedFork(a)) || lastUsed(a) - lastUsed(b)
 }

@@ -19,13 +19,13 @@ export interface RemoveThreadOptions {
   readonly rules?: ThreadRules | undefined
   /** The memory of the agent's own runtime, which forgets the thread too. */
   readonly memory?: AgentMemory | undefined
-  /** Confirms the removal under the lease, when nobody else can change the thread. Default: yes. */
+  /** Confirms the removal under the lease, when no other run can change the thread. Default: yes. */
   readonly isStillDue?: (thread: ThreadSummary) => boolean
   /** Gets errors of `onThreadRemoved`, and those that do not change the result. Must not throw. */
   readonly onProblem: (error: unknown) => void
 }
 
-/** `busy`: leased by somebody else. `spared`: no longer due, or `onThreadRemoved` threw. */
+/** `busy`: another run or process holds the lease. `spared`: no longer due, or `onThreadRemoved` threw. */
 export type Removal = 'removed' | 'busy' | 'missing' | 'spared'
 
 /**

@@ -24,11 +24,11 @@ export const cancelRoute: Route = {
       if (started?.runId === waiting) await started.done
       return jsonResponse({ status: 'cancelled', runId: waiting })
     }
-    if (live) throw new MillraceError('RUN_NOT_FOUND', `Run '${runId}' is not at work; '${live.runId}' is.`)
+    if (live) throw new MillraceError('RUN_NOT_FOUND', `Run '${runId}' is not live; '${live.runId}' is.`)
     const thread = await loadThread(server, key)
     if (!thread) throw unknownThread(key)
     if (thread.run?.status === 'running')
-      throw new MillraceError('THREAD_IS_LOCKED', 'The run is at work in another process. Cancel it there.')
+      throw new MillraceError('THREAD_IS_LOCKED', 'The run is live in another process. Cancel it there.')
     return jsonResponse({ status: 'idle' })
   },
 }

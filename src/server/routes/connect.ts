@@ -22,13 +22,13 @@ import { readThreadBody, unknownThread, type Route } from './route.js'
 
 /**
  * `POST /connect`: brings a client up to date with a thread: messages, state, open interrupts, and the rest of a run that
- * is at work. With `Last-Event-ID` it sends only what follows that event, exactly once.
+ * is live. With `Last-Event-ID` it sends only what follows that event, exactly once.
  */
 export const connectRoute: Route = {
   method: 'POST',
   path: '/connect',
   async handle(server, request) {
-    // Clients also name the run they would start. It is not looked up: a thread has one latest run.
+    // Clients also name the run they would start. The server ignores it: a thread has one latest run.
     const { body, key } = await readThreadBody(server, request)
     const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
     const position = lastEventPosition(request.request.headers, server.limits)
@@ -56,7 +56,7 @@ function lastEventPosition(headers: Headers, limits: Limits): EventPosition | un
   return position
 }
 
-/** Trusts any event of a run in another process: only its log tells how far it has come. */
+/** Trusts any event of a run in another process: only its log shows how far it has come. */
 function isOfLatestRun(
   { runId, seq }: EventPosition,
   run: Thread['run'],
@@ -142,7 +142,7 @@ async function* followAfter(connection: Connection, from: EventPosition): AsyncG
   const { server, key, signal } = connection
   if (!isFirst || signal.aborted) return
   const thread = await loadThread(server, key)
-  // The run has ended in another process, before it came to that event.
+  // The run has ended in another process, before it reached that event.
   if (thread && thread.run?.status !== 'running' && !isOfLatestRun(from, thread.run, undefined))
     yield* atRest(thread, server)
 }
@@ -205,14 +205,14 @@ function isTerminalEntry({ json }: LogEntry): boolean {
   return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
 }
 
-/** Resolves to false when nothing more will come, or nobody waits for it. */
+/** Resolves to false when no more events will come, or the client is gone. */
 async function waitForMore({ server, key, signal }: Connection, at: LogPosition): Promise<boolean> {
   const { store, isClosing, clock, limits } = server
   const run = (await loadThread(server, key))?.run
   const isOver = run?.runId !== at.runId || run.status !== 'running'
   // The log may have grown before the run ended.
   if (isOver) return (await store.log.read(key, at, 1)).length > 0
-  // The run goes on in another process, where it can be followed.
+  // The run continues in another process, where clients can follow it.
   if (isClosing()) throw serverClosing()
   const wait = new AbortController()
   const stop = (): void => wait.abort()

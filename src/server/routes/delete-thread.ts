@@ -23,7 +23,7 @@ export const deleteThreadRoute: Route = {
       case 'missing':
         throw unknownThread(key)
       case 'busy': {
-        const message = `A run is at work on thread '${key.thread}'. Cancel it first.`
+        const message = `Thread '${key.thread}' has a live run. Cancel it first.`
         throw new MillraceError('THREAD_IS_LOCKED', message)
       }
       case 'spared':

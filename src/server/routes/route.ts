@@ -11,7 +11,7 @@ import type { Exchange } from '../stream/reply.js'
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** What it throws becomes an HTTP error. */
+  /** Errors become HTTP errors. */
   readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
 

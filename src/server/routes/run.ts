@@ -40,7 +40,7 @@ export const runRoute: Route = {
   },
 }
 
-/** The same at the root of the server, where most clients look. */
+/** The same at the root of the server, where most clients send runs. */
 export const rootRoute: Route = { ...runRoute, path: '/' }
 
 function refusedRun(server: ServerContext, error: unknown, runId: string): AcceptedRun {

@@ -61,7 +61,7 @@ export async function readThread(
   throw unknownThread(key)
 }
 
-/** Passes the new state to the agent's runtime. A failure is only logged: the next run brings the state along. */
+/** Passes the new state to the agent's runtime. Only logs a failure: the next run passes the state again. */
 async function writeToMemory(server: ServerContext, key: ThreadKey, state: unknown): Promise<void> {
   try {
     await memoryOf(server, key)?.writeState(toThreadOwner(key), state)

@@ -26,7 +26,7 @@ export interface IncomingRun {
   readonly controller: AbortController
   /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy: boolean
-  /** A client that goes away waits for the thread no longer. */
+  /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
 }
 
@@ -47,7 +47,7 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
   const releases = new ReleaseStack((error) =>
     log.error({ ...key, err: error }, 'a thread could not be freed'),
   )
-  // First: the live run may be over when the thread is leased.
+  // Before the lease: the live run may be over when the lease is granted.
   const messagesOnArrival = await countMessagesOnArrival(server, key)
   try {
     await recordInput(server, input, info)
@@ -67,7 +67,7 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
 }
 
 /**
- * The number of messages of a busy thread. A client that waits for the run at work has not left out what that run is
+ * The number of messages of a busy thread. A client that waits for the live run has not left out what that run is
  * going to add. Undefined when the request need not wait.
  */
 async function countMessagesOnArrival(server: ServerContext, key: ThreadKey): Promise<number | undefined> {
@@ -81,7 +81,7 @@ async function countMessagesOnArrival(server: ServerContext, key: ThreadKey): Pr
   return start ? start.keep + start.append.length : thread?.messages.length
 }
 
-/** The request waits until its client goes away or it is cancelled. A getter: most requests never wait. */
+/** The request waits until its client disconnects or cancels it. A getter: most requests never wait. */
 function patienceOf({ request, controller }: IncomingRun): { readonly signal: AbortSignal } {
   return {
     get signal() {

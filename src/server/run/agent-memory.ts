@@ -65,6 +65,6 @@ async function readMemory(memory: AgentMemory, key: ThreadKey): ReturnType<Agent
   } catch (cause) {
     if (MillraceError.isInstance(cause)) throw cause
     // The same to clients as a store that fails: threads cannot be read now.
-    throw new MillraceError('STORE_ERROR', 'The agent cannot say what it knows of a thread.', { cause })
+    throw new MillraceError('STORE_ERROR', 'The memory of the agent cannot be read.', { cause })
   }
 }

@@ -13,7 +13,7 @@ import { runError, threadChange, type SavedCheckpoint } from './thread-change.js
 interface EndedRun extends RunSetup {
   readonly feed: RunFeed
   readonly saved: SavedCheckpoint | undefined
-  /** What went wrong in the event pipe. It has stopped the run, unless that was at its end. */
+  /** The error in the event pipe. It has stopped the run, unless the run was at its end. */
   readonly problem: unknown
 }
 
@@ -63,7 +63,7 @@ async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Pro
     endedAt: server.clock.now(),
     nextSeq: feed.nextSeq,
     ...runError(outcome),
-    // A hook may have made a failure of it.
+    // A hook may have turned the end into RUN_ERROR.
     ...(last.type === 'RUN_ERROR' && { status: 'failed', error: { code: '', ...last } }),
   }
   const clientTools = new Set(input.tools.map(({ name }) => name))

@@ -11,7 +11,7 @@ import { commitRun, type RunEnding } from './commit-run.js'
 import type { RunSetup } from './live-run.js'
 import type { SavedCheckpoint } from './thread-change.js'
 
-/** Returns a promise when the run has to wait before it goes on. */
+/** A promise when the run has to wait before it continues. */
 type Sent = Promise<void> | undefined
 
 /**
@@ -42,7 +42,7 @@ export class EventPipe implements RunSink, FeedLog {
   #recordedPrivate: Readonly<Record<string, unknown>> | undefined
   readonly #clientTools: ReadonlySet<string> | undefined
   #clientCalls: Set<string> | undefined
-  /** Why the pipe has stopped the run. A run at its end does not notice by itself. */
+  /** Why the pipe has stopped the run. A run at its end does not notice the stop by itself. */
   #problem: unknown
 
   constructor(setup: RunSetup, checkpoints: { readonly saved: SavedCheckpoint | undefined }) {
@@ -124,7 +124,7 @@ export class EventPipe implements RunSink, FeedLog {
     return this.feed.pushSafely(event).catch((error: unknown) => this.#stop(logWriteError(error)))
   }
 
-  /** Whether the client is going to execute a tool call once it sees this event. The log must have it by then. */
+  /** Whether the client executes a tool call once it sees this event. The log must have the event before. */
   #endsClientCall(event: AgUiEvent, clientTools: ReadonlySet<string>): boolean {
     if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName))
       (this.#clientCalls ??= new Set()).add(event.toolCallId)
@@ -163,7 +163,7 @@ export class EventPipe implements RunSink, FeedLog {
     const current = stateRules.privatePart(stateRules.stored(state))
     this.#recordedPrivate ??= stateRules.privatePart(stateRules.stored(plan.state))
     if (isEqual(current, this.#recordedPrivate)) return undefined
-    // A copy: the store may freeze it, and the run goes on.
+    // A copy: the store may freeze it while the run continues.
     const copy = structuredClone(current)
     // The visible part stays as it was at the start: the log has its changes.
     const visible = stateRules.visible(plan.state)

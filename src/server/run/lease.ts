@@ -51,7 +51,7 @@ interface WaitOptions {
   readonly timeoutMs: number
 }
 
-/** Resolves when the thread may be free. A live run tells its end; a run of another process is polled. */
+/** Resolves when the thread may be free. Awaits the end of a live run; polls for a run of another process. */
 async function waitUntilFree(
   server: ServerContext,
   key: ThreadKey,
@@ -75,7 +75,7 @@ async function waitUntilFree(
 function threadIsLocked({ thread }: ThreadKey): MillraceError {
   return new MillraceError(
     'THREAD_IS_LOCKED',
-    `Another run is at work on thread '${thread}'. Wait for it, or cancel it.`,
+    `Thread '${thread}' has another live run. Wait for it, or cancel it.`,
   )
 }
 
@@ -95,7 +95,7 @@ export interface RenewLeaseOptions {
   readonly onProblem: (error: unknown) => void
 }
 
-/** Renews a lease until the returned function is called. A store that fails is asked again until the lease runs out. */
+/** Renews a lease until the returned function is called. If the store fails, tries again until the lease runs out. */
 export function renewLease(options: RenewLeaseOptions): () => void {
   const renewal = new LeaseRenewal(options)
   return () => renewal.stop()

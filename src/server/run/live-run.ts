@@ -25,7 +25,7 @@ export interface RunSetup {
   readonly controller: AbortController
   readonly record: RunRecord
   readonly span: RunSpan
-  /** Frees the thread. Called once, when all is committed and before anybody learns of the end. Never rejects. */
+  /** Frees the thread. Called once, when all is committed and before subscribers see the end. Never rejects. */
   readonly free: () => Promise<void>
 }
 
@@ -132,7 +132,7 @@ class AgentRun implements LiveRun, CheckpointStore {
 function limitTime({ server, controller }: RunSetup): () => void {
   const { clock, limits, hooks } = server
   const { runTimeoutMs, hookTimeoutMs } = limits
-  // `runtimeTimeout` stops the agent inside the run first, and gets time to answer.
+  // `runtimeTimeout` stops the agent inside the run first, and needs time to return its events.
   return clock.schedule(runTimeoutMs + (hooks.runtimeTimeout ? hookTimeoutMs : 0), () => {
     controller.abort(new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`))
   })

@@ -6,7 +6,7 @@ import type { AgentPlan } from '../plan/plan-run.js'
 
 /**
  * Copies a thread to one of its own before an edit cuts it: an edit, or a tab that had fallen behind, loses nothing. The
- * plan tells the client where.
+ * returned plan sends the id of the copy to the client.
  */
 export async function saveFork(server: ServerContext, thread: Thread, plan: AgentPlan): Promise<AgentPlan> {
   let attempt = 1
@@ -23,7 +23,7 @@ async function trySave(server: ServerContext, thread: Thread, threadId: string):
   const { store, owner, limits } = server
   const key = { ...thread.key, thread: threadId }
   const lease = await store.leases.acquire(key, { owner, ttlMs: limits.leaseMs })
-  // A run is at work on it.
+  // Another run holds its lease.
   if (!lease) return false
   try {
     const existing = await store.threads.load(key)

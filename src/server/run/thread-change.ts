@@ -61,11 +61,11 @@ export function messageChange(before: readonly Message[], after: readonly Messag
 function interruptsAfter({ thread, outcome, saved }: ThreadChangeOptions): Thread['interrupts'] {
   if (outcome.type === 'interrupted') return outcome.interrupts
   if (outcome.type === 'completed') return []
-  // A resumed run that came to nothing leaves its interrupts open.
+  // A resumed run that saved nothing leaves its interrupts open.
   return saved?.openInterrupts.map(({ interrupt }) => interrupt) ?? thread?.interrupts ?? []
 }
 
-/** Calls of an earlier run stay pending when the user goes on talking: their results may still come. */
+/** Calls of an earlier run stay pending when the user sends new messages: their results may still come. */
 function pendingAfter(
   { thread, outcome, clientTools }: ThreadChangeOptions,
   { append }: MessageChange,

@@ -18,8 +18,8 @@ type State = Readonly<Record<string, unknown>>
 
 /**
  * The full state that a run starts with. A client that knows all may change and delete, one that knows nothing may set,
- * one that is behind may only add; none touches the server's keys. An absent or empty state says nothing. Shares what did
- * not change, and returns the stored state itself when nothing did.
+ * one that is behind may only add; none touches the server's keys. An absent or empty one changes nothing. Shares what
+ * did not change, and returns the stored state itself when nothing did.
  */
 export function mergeClientState({ thread, client, knows, rules }: StateMerge): unknown {
   const ours = thread?.state ?? {}

@@ -20,7 +20,7 @@ const maxDepth = 256
 export function patchState(state: unknown, patch: unknown, rules: StateRulesHandle): unknown {
   const operations = checkPatch(patch, rules)
   const full = state ?? {}
-  // Private keys are not even there, so that nothing can copy or test them.
+  // Without private keys, so that no operation can copy or test them.
   const document = applyOperations(cloneJson(rules.visible(full)), operations, rules)
   if (isDeeperThan(document, maxDepth))
     throw invalidPatch(operations.length - 1, 'the state is nested too deeply')
@@ -73,7 +73,7 @@ function accessProblem(operation: JsonPatchOperation, rules: StateRulesHandle): 
   const { op, path } = operation
   const source = 'from' in operation ? operation.from : path
   const read = topKeyOf(source)
-  // Even without a value, a test or a copy would tell whether the key is there.
+  // Even without a value, a test or a copy would reveal whether the key exists.
   if (read !== undefined && rules.isPrivate(read)) return `'${source}' is not yours to see`
   const written = [...(op === 'test' ? [] : [path]), ...(op === 'move' ? [operation.from] : [])]
   const denied = written.find((pointer) => {

@@ -4,7 +4,7 @@ import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '.
 import type { StateRules } from '../contract.js'
 import { topKeyOf } from './json-patch.js'
 
-/** Whose the keys of a thread's state are. Only top-level keys have owners. Nothing here changes its arguments. */
+/** Decides which top-level keys of the state clients may see and change. No method changes its arguments. */
 export interface StateRulesHandle {
   /** The state as clients see it. The same object when there is nothing to hide. */
   readonly visible: (state: unknown) => unknown
@@ -59,7 +59,7 @@ export function withoutKeys(state: unknown, isLeftOut: (key: string) => boolean)
 
 type Visibility = Pick<StateRulesHandle, 'isPrivate' | 'visible'>
 
-/** An operation as clients may see it. `doubtful`: only a snapshot can tell. */
+/** An operation as clients may see it. `doubtful`: needs a snapshot instead. */
 type VisibleOperation = JsonPatchOperation | 'hidden' | 'doubtful'
 
 /**

@@ -16,7 +16,7 @@ export interface WriteOptions {
 export type StreamEnd = 'end' | 'client' | 'stalled'
 
 /**
- * Writes batches to a client no faster than it takes them: the source is not asked for more while the client is behind.
+ * Writes batches to a client no faster than it takes them: does not read the source while the client is behind.
  * Rejects when the source does.
  */
 export async function writeWithBackPressure(
@@ -46,7 +46,7 @@ export async function writeWithBackPressure(
   }
 }
 
-/** Long chunks go out in pieces, so that a slow client is told from one that takes nothing. */
+/** Long chunks leave in pieces, so that a slow client differs from one that takes nothing. */
 const pieceLength = 64 * 1024
 
 /** Surrogate pairs stay together: half a character cannot be sent. */

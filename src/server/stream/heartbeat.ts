@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.js'
 import type { Sink } from './sink.js'
 
-/** One open stream. Whoever writes to it sets the flags. */
+/** One open stream. Its writer sets the flags. */
 export interface StreamHeartbeat {
   readonly sink: Sink
   readonly text: string | undefined

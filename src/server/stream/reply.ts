@@ -25,7 +25,7 @@ export interface StreamReply {
 /** Tells the Node adapter that the response is already being written. */
 const alreadySent = new Response(null, { headers: { 'x-hono-already-sent': 'true' } })
 
-/** Answers with a stream, which goes on after this resolves. */
+/** Answers with a stream, which continues after this resolves. */
 export async function replyWithStream(
   server: ServerContext,
   { request, nodeResponse, headers }: Exchange,
