@@ -17,13 +17,13 @@ import type { Schema } from './tools/schema.js'
 
 /**
  * Anything that can take part in a conversation: an agent of the kit, of another runtime, or one written by hand. It
- * yields what observers see and returns what happens next.
+ * yields events for observers and returns how it ended.
  */
 export interface Agent {
   readonly name: string
   /** What it can do, for the people and the agents who choose it. */
   readonly description: string
-  /** Contract: reacts to `ctx.signal`, and is done with all it started when it returns. */
+  /** Contract: reacts to `ctx.signal`, and has finished all it started when it returns. */
   run(ctx: RunContext): AsyncGenerator<AgentEvent, Control>
   /** What a checkpoint of this agent depends on, its tools and subagents for example. Must be JSON. */
   readonly shape?: unknown
@@ -98,7 +98,7 @@ export interface RunContext extends Identity, Interrupting {
   readonly threadId: string
   readonly runId: string
   readonly signal: AbortSignal
-  /** The conversation when this agent started, oldest first. At the root: as it is stored. */
+  /** The conversation when this agent started, oldest first. At the root: the stored conversation. */
   readonly messages: readonly Message[]
   /**
    * The conversation as this agent sees it now. Its own messages are its own, also those of earlier runs. Messages of
@@ -115,8 +115,8 @@ export interface RunContext extends Identity, Interrupting {
    */
   readonly setState: (next: unknown) => AgentEvent
   /**
-   * Runs another agent as part of this one, in a subagent span of its own. An agent whose interrupts are still
-   * unanswered is not run: its interrupts come back at once.
+   * Runs another agent as part of this one, in a subagent span of its own. An agent with unanswered
+   * interrupts does not run: this returns the interrupts at once.
    */
   readonly delegate: (agent: Agent, options: DelegateOptions) => AsyncGenerator<AgentEvent, Control>
   /** The agents this one may transfer to. */
@@ -177,7 +177,7 @@ export interface RunServices {
   /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
   readonly callId: (wanted: string) => string
   readonly addUsage: (usage: TokenUsage) => void
-  /** Reports a problem that is no failure but should not go unnoticed. */
+  /** Reports a problem that is no failure, for the log. */
   readonly report: (problem: string) => void
   /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
   readonly shouldStop: (at: SafePoint) => boolean
@@ -190,12 +190,12 @@ export interface RunServices {
 }
 
 export interface DelegateOptions {
-  /** Makes the child's address unique below this agent's: a call id, an index. Several make a path. */
+  /** Makes the child's address unique below this agent's: a call id, an index. A list makes a path. */
   readonly segment: string | readonly string[]
-  /** The only messages the child sees. Default: the conversation as it is, seen from the child's address. */
+  /** The only messages the child sees. Default: the current conversation, seen from the child's address. */
   readonly messages?: readonly Message[]
   /**
-   * The tool call that the child answers, if any. Then only the caller sees its messages, and it is not offered the
+   * The tool call that the child answers, if any. Then only the caller sees its messages, and it does not get the
    * client's tools: it has to answer now.
    */
   readonly toolCallId?: string
@@ -234,10 +234,10 @@ export interface Interrupting {
   /**
    * Interrupts the run to ask a person, or returns the answer when it is there. The first time it throws: let the error
    * pass, do not catch it. When the run is resumed, the agent or tool runs again from its beginning, and this returns
-   * the answer. Several interrupts in one agent or tool call are told apart by their order, which must not change.
+   * the answer. Several interrupts in one agent or tool call are identified by their order, which must not change.
    */
   readonly interrupt: <Payload = unknown>(request: InterruptRequest<Payload>) => Promise<Answer<Payload>>
-  /** Set when this is not the first time: the `state` of the last interrupt. */
+  /** The `state` of the last interrupt. Undefined the first time. */
   readonly resumed: { readonly state: unknown } | undefined
 }
 
@@ -297,7 +297,7 @@ export interface Tool {
   readonly shape?: unknown
   /**
    * How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, settled or
-   * not. Default: the limit of the run. `Infinity` means none.
+   * not. Default: the limit of the run. `Infinity`: no limit.
    */
   readonly timeoutMs?: number
   /**
@@ -337,7 +337,7 @@ export interface ToolContext extends Interrupting {
   /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */
   readonly emit: (event: AgentEvent) => void
   /**
-   * Runs an agent as part of this call, in a subagent span of its own. Its events are sent on as they are read here. When
+   * Runs an agent as part of this call, in a subagent span of its own. Each event that the tool reads is sent. When
    * it is interrupted or stopped at a safe point, so is the tool: this throws, as `interrupt` does.
    */
   readonly delegate: (agent: Agent, options: DelegatedCall) => AsyncGenerator<AgentEvent, DelegatedEnd>
@@ -355,7 +355,7 @@ export interface DelegatedCall {
   readonly isSilent?: boolean
 }
 
-/** How an agent ends that works on a tool call. */
+/** How an agent behind a tool call ends. */
 export type DelegatedEnd = Exclude<Control, Interrupted | { type: 'cancelled' }>
 
 /** How a tool ends its agent. */

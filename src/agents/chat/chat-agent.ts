@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly onToolError?: 'feedback' | 'throw'
   /** How often the model may be called in one run. Default 20. */
   readonly maxIterations?: number
-  /** What follows after that: an error (default), or one more answer without tools. */
+  /** Above that limit: an error (default), or one more answer without tools. */
   readonly onMaxIterations?: 'error' | 'answer'
   /** The schema of the final answer, which is JSON and the result of the run. */
   readonly output?: Schema
@@ -34,7 +34,7 @@ export interface AgentOptions {
   readonly middlewares?: readonly Middleware[]
   /** Agents the model may transfer to. They may transfer back. */
   readonly subAgents?: readonly Agent[]
-  /** Whether those may also transfer to each other. Default: no. */
+  /** Whether subagents may also transfer to each other. Default: no. */
   readonly transferToPeers?: boolean
   /** Whether this agent, as a subagent, may not transfer to the agent above it. */
   readonly disallowTransferToParent?: boolean

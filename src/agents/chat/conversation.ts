@@ -3,7 +3,7 @@ import { isCutOff } from '../../protocol/index.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /**
- * The messages that the model is sent: the history and what this run adds. Repaired once when the run starts, then only
+ * The messages for the model: the history and those of this run. Repaired once when the run starts, then only
  * added to, so that an iteration costs the same in a long conversation as in a short one.
  */
 export interface Conversation {
@@ -13,7 +13,7 @@ export interface Conversation {
   resultOf(toolCallId: string): ToolMessage | undefined
 }
 
-/** A conversation that was left while tools were at work. */
+/** A conversation that was saved while tools were running. */
 export interface SavedConversation {
   /** Messages that the agent had added, whether or not they are in the history. */
   readonly added: readonly Message[]
@@ -38,7 +38,7 @@ export function createConversation(history: readonly Message[], saved?: SavedCon
     }
   }
 
-  // A message that was cut off is written again when the run is resumed.
+  // The resumed run writes cut-off messages again.
   const all = saved
     ? withAdded(
         history.filter((message) => !isCutOff(message)),
@@ -60,7 +60,7 @@ export function createConversation(history: readonly Message[], saved?: SavedCon
   return {
     view() {
       const { length } = messages
-      // Results that are put into the gap move the messages behind it: copy at once.
+      // Results in the gap move the messages behind it: copy at once.
       let copy = gap === undefined ? undefined : messages.slice()
       return () => (copy ??= messages.slice(0, length))
     },

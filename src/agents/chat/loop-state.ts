@@ -20,7 +20,7 @@ export interface LoopState {
   iteration: number
   /** Iterations that do not count for the limit: those before the client executed its tools. */
   uncounted: number
-  /** The calls of the last answer, while tools are at work. */
+  /** The calls of the last answer, while tools are running. */
   batch: Batch | undefined
   /** The last answer without calls, while the agent ends with it. */
   answer: string | undefined
@@ -79,7 +79,7 @@ function unfinishedMessages({ config, ctx, conversation }: LoopState): string[] 
     .map(({ id }) => id)
 }
 
-/** Sends results again that did not reach the client before the run was stopped. */
+/** Resends results that did not reach the client before the run was stopped. */
 export function* resendLostResults({ added }: ChatFrame, ctx: RunContext): Generator<AgentEvent> {
   const messages = ctx.history(unchanged)
   const calls = messages.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))

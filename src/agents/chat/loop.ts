@@ -14,7 +14,7 @@ import { runBatch, type Batch } from './tool-batch.js'
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
   const frame = ctx.resume.takeFrame() as ChatFrame | undefined
   if (frame) {
-    // Kept while the loop is restored: the run may be stopped meanwhile.
+    // Keep the frame during the restore: the run may be stopped meanwhile.
     ctx.resume.keepFrame(() => frame)
     yield* resendLostResults(frame, ctx)
   }
@@ -43,7 +43,7 @@ interface Phase {
   readonly interrupts: InterruptScope
 }
 
-/** The loop resumes in its midst, so interrupts are numbered within the phase that raises them. */
+/** Numbers interrupts within the phase that raises them, since the loop resumes in the middle. */
 function beginPhase({ ctx, batch, iteration }: LoopState): Phase {
   const name = batch ? `tools:${iteration}` : `model:${iteration + 1}`
   const interrupts = ctx.resume.interruptScope(`${ctx.span.address}/${name}`, { reason: 'input_required' })
@@ -64,10 +64,10 @@ function isLastCall({ config, iteration, uncounted }: LoopState): boolean {
   return iteration - uncounted >= config.maxIterations
 }
 
-/** Adds the answer to the conversation. Without tool calls it is the end of the agent. */
+/** Adds the answer to the conversation. An answer without tool calls ends the agent. */
 async function takeAnswer(loop: LoopState, answer: Answer): Promise<Control | undefined> {
   const { calls } = answer
-  // The request asked for no calls.
+  // The last request offers no tools.
   if (isLastCall(loop) && calls.length > 0) throw tooManyIterations(loop.config)
   addMessages(loop, answer.messages)
   if (calls.length === 0) {
@@ -114,7 +114,7 @@ async function* executeToolCalls(
 
 /**
  * Takes results that are in the conversation already: of the client, while another call was interrupted, or of a run that
- * failed after some calls had finished. These calls are not run again.
+ * failed after some calls had finished. These calls do not run again.
  */
 function takeKnownResults(batch: Batch, { conversation }: LoopState): void {
   for (const { id } of batch.calls) {

@@ -89,14 +89,14 @@ export class Answer {
     return [...ended, ...[...this.#writing.keys()].flatMap((id) => this.#endCall(id))]
   }
 
-  /** Marks all messages as rejected, and gives every call a result: nobody is to execute it. */
+  /** Marks all messages as rejected, and adds a result to every call, so that nobody executes it. */
   reject(reason: string): AgentEvent[] {
     const messages = this.messages.flatMap((message) => rejectMessage(message, reason))
     const results = this.toolCalls.map(({ id: toolCallId }): AgentEvent => ({
       type: 'TOOL_CALL_RESULT',
       messageId: this.#options.newId('message'),
       toolCallId,
-      content: 'This call was taken back. It was not carried out.',
+      content: 'This call was rejected. It was not carried out.',
       metadata: rejectedMark(reason),
     }))
     return [...messages, ...results]
@@ -122,7 +122,7 @@ export class Answer {
       })
     else if (encryptedValue === undefined) return []
     else {
-      // The provider may send its reasoning encrypted only.
+      // The provider may send only encrypted reasoning.
       message = this.#begin(role)
       if (role === 'assistant') events.push({ type: 'TEXT_MESSAGE_CHUNK', messageId: message.id })
     }

@@ -10,13 +10,13 @@ import type { Middleware } from './middleware.js'
 
 export interface ModelCallOptions {
   readonly ctx: RunContext
-  /** The model to call first, and those to turn to when it does not answer. */
+  /** The model to call first, then those for failover. */
   readonly models: readonly Model[]
   readonly retry: RetryPolicy
   readonly middlewares: readonly Middleware[]
 }
 
-/** Calls models until one gives an answer that is accepted. Rejects what failed attempts have shown. */
+/** Calls models until an answer is accepted. Rejects the messages of failed attempts. */
 export async function* callModel(
   request: ModelRequest,
   { ctx, models, retry, middlewares }: ModelCallOptions,
@@ -92,7 +92,7 @@ function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: De
   )
 }
 
-/** Tells clients which messages were rejected, and what is tried next. */
+/** Names the rejected messages and the next attempt, for clients. */
 function retryEvent(
   { messages }: Answer,
   { attempt, model }: ModelAttempt,

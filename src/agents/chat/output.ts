@@ -6,7 +6,7 @@ import { checkAgainst, toJsonSchema, type Schema } from '../tools/schema.js'
 /** A final answer that must be JSON of a certain schema. */
 export interface Output {
   readonly schema: JsonSchema
-  /** The policy, with a check of the schema: an answer that does not fit is rejected, and the model told why. */
+  /** The policy, with a check of the schema: rejects an answer that does not fit and tells the model why. */
   checkedBy(policy: RetryPolicy): RetryPolicy
   /** The value of an answer that was accepted. */
   parse(text: string): Promise<unknown>
@@ -66,7 +66,7 @@ function parseFencedJson(text: string): { readonly value: unknown } | undefined 
   try {
     return { value: JSON.parse(fenced ?? text) as unknown }
   } catch {
-    // Reported as a problem by the caller.
+    // The caller reports the problem.
     return undefined
   }
 }

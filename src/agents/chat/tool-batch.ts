@@ -40,7 +40,7 @@ type LaneItem = AgentEvent | { readonly type: 'settled'; readonly outcome: CallO
 
 /**
  * Runs the calls that have no result yet in parallel. Results are sent in the order of the calls, those that end the
- * agent last. A call whose interrupt is still unanswered is not run: its interrupt is raised again.
+ * agent last. A call with an unanswered interrupt does not run: it raises the interrupt again.
  */
 export async function* runBatch(
   batch: Batch,
@@ -99,7 +99,7 @@ function* allResults(batch: Batch, options: BatchOptions): Generator<AgentEvent>
   for (const call of batch.calls) yield* sendResult(batch, call, options)
 }
 
-/** Sends the results that are due: up to the first call that is still at work. */
+/** Sends results in order, up to the first call that is still running. */
 function* resultsInOrder(
   batch: Batch,
   options: BatchOptions,
@@ -150,7 +150,7 @@ function* endBatch(
   const ends = results.flatMap(({ end }) => end ?? [])
   const exit = ends.find(({ type }) => type === 'exit')
   if (exit) return { type: 'ended', control: exit }
-  // Several results may end the agent: the last one counts.
+  // Several results may end the agent: the last one wins.
   const direct = results.findLast((result) => result.direct)?.direct
   const pendingToolCallIds = batch.clientCalls.filter((id) => !batch.results[id])
   // An agent that continues after this one needs the results of the client's tools.

@@ -28,7 +28,7 @@ export type CallOutcome =
   | { readonly type: 'cancelled' }
   /** For `onToolError: 'throw'`. */
   | { readonly type: 'failed'; readonly error: unknown }
-  /** The answer it was resumed with does not fit. The model is not told. */
+  /** The answer does not fit the interrupt. The model does not see this error. */
   | { readonly type: 'refused'; readonly error: unknown }
 
 export interface CallOptions {
@@ -66,7 +66,7 @@ export async function* runCall(
       return value
     })
     const value = yield* active.eventsDuring(noted)
-    // An open interrupt counts, also when the tool swallowed the signal: a value returned after it does not.
+    // An open interrupt wins over a returned value: the tool may have swallowed the signal.
     const suspension = interrupts.suspension()
     if (suspension) return { type: 'interrupted', ...suspension }
     const result = toResult(value, tools.get(call.name), active)
@@ -146,7 +146,7 @@ interface TimeoutOptions {
 
 /**
  * Runs a tool with a time limit. At the limit its signal aborts and the call rejects with TOOL_ERROR at once, also when
- * the tool never settles. When the run is stopped instead, the tool has the time to clean up that the run allows.
+ * the tool never settles. When the run is stopped instead, the tool may clean up for the run's grace time.
  */
 async function callWithTimeout(
   work: (ctx: ToolContext) => Promise<unknown>,

@@ -66,7 +66,7 @@ export class CallRecord {
     return last?.role === 'assistant' ? (last.content ?? '') : ''
   }
 
-  /** All messages, to resume with; incomplete ones are marked. Nothing is added after that. */
+  /** Returns all messages, to resume with; marks incomplete ones. Takes no more events. */
   close(): readonly Message[] {
     if (!this.#stream.ended) this.#stream.finish({ type: 'cancelled', mark: cancelledMark })
     return this.messages
@@ -80,5 +80,5 @@ function isMessageEvent(event: AgentEvent): event is MessageEvent {
 }
 
 function discard(): void {
-  // Only the fold of this stream is read.
+  // Only the fold of this stream matters.
 }

@@ -76,14 +76,14 @@ function isPlain(message: Message): boolean {
   return message.subagentRunId === undefined && !isRejected(message)
 }
 
-/** A note that an agent has failed is nobody's own message. */
+/** A failure note is no agent's own message. */
 function isFailureNote(message: Message): boolean {
   return message.role === 'developer' && originMarkOf(message) !== undefined
 }
 
 interface LocatedEntry {
   readonly entry: HistoryEntry
-  /** Where it was written. */
+  /** The address of its author. */
   readonly address: string
 }
 
@@ -169,7 +169,7 @@ function inLaneOrder(entries: readonly LocatedEntry[]): HistoryEntry[] {
   if (!entries.some(({ address }) => lanesOf(address).length > 0)) return entries.map(({ entry }) => entry)
   const firstOfFork = new Map<string, number>()
   const keyed = entries.map(({ entry, address }, position) => {
-    // A new run begins: its lanes are others, though they may have the same address.
+    // A new run begins: its lanes are new, even with the same address.
     if (entry.message.role === 'user') firstOfFork.clear()
     const key = lanesOf(address).flatMap(({ fork, lane }) => {
       const first = firstOfFork.get(fork) ?? position

@@ -5,7 +5,7 @@ import type { RunServices } from '../contract.js'
 import { errorContent } from '../tools/tool-result.js'
 import { HiddenSpans } from './hidden-messages.js'
 
-/** Where a message was written: the run, and the address of the agent. */
+/** The run that wrote a message, and the address of the agent. */
 export interface Origin {
   readonly runId: string
   readonly address: string
@@ -42,7 +42,7 @@ export function originMarkOf(message: Message): string | undefined {
 }
 
 /**
- * Adds an origin mark to the first event of every message. So the author of each message is known from the stored
+ * Adds an origin mark to the first event of every message. So the author of each message follows from the stored
  * conversation alone, when the run is resumed and in later runs.
  */
 export function addOrigin(origin: Origin): (event: AgentEvent) => AgentEvent {

@@ -19,7 +19,7 @@ export interface SortedAnswers {
   readonly error?: MillraceError
 }
 
-/** Sorts the answers of a request by what they answer. The one place that knows which answers a thread accepts. */
+/** Sorts the answers of a request into new and repeated ones. Only this decides which answers a thread accepts. */
 export function sortAnswers(
   resume: readonly ResumeEntry[],
   { open, answered }: KnownInterrupts,
@@ -64,7 +64,7 @@ export async function parseAnswer<Payload>(
   { responseSchema }: InterruptRequest<Payload>,
 ): Promise<Answer<Payload>> {
   if (answer.status === 'cancelled') return answer
-  // Without a schema the caller's type is taken on trust.
+  // Without a schema, trust the caller's type.
   if (!responseSchema) return answer as Answer<Payload>
   const checked = await checkAgainst(responseSchema, answer.payload)
   if (checked.ok) return { status: 'resolved', payload: checked.value }

@@ -21,18 +21,18 @@ export function withAnswers<F extends InterruptFrame>(frame: F, answers: Readonl
   return { ...frame, answers: { ...frame.answers, ...Object.fromEntries(fresh) } }
 }
 
-/** Whether every interrupt has its answer. A model that saw only some of them would be confused. */
+/** Whether every interrupt has its answer. Only some of the answers would confuse the model. */
 export function isAnswered(frame: InterruptFrame): boolean {
   return unansweredIn(frame).length === 0
 }
 
-/** The control that interrupts the run with what is still unanswered, raised at this address. */
+/** The control that interrupts the run with the unanswered interrupts, raised at this address. */
 export function interruptedBy(address: string, frame: InterruptFrame): Interrupted {
   const openInterrupts = unansweredIn(frame).map(({ interrupt }) => ({ interrupt, address }))
   return { type: 'interrupted', openInterrupts, frames: { [address]: frame } }
 }
 
-/** Whether a saved frame is one of these. */
+/** Whether a saved frame is an interrupt frame. */
 export function isInterruptFrame(frame: unknown): frame is InterruptFrame {
   return isRecord(frame) && Array.isArray(frame.interrupts) && isRecord(frame.answers)
 }

@@ -17,7 +17,7 @@ import { scopeFrameKey, type Resumption } from './resume.js'
 
 /**
  * Thrown by `ctx.interrupt` to leave the agent or tool that raised the interrupt. Not a failure: it carries the open
- * interrupts to the run. Code that catches it must throw it on. One that is swallowed is noticed when the scope ends.
+ * interrupts to the run. Code that catches it must rethrow it. The end of the scope notices a swallowed one.
  */
 export class InterruptSignal extends Error implements Suspension {
   override readonly name = 'InterruptSignal'
@@ -44,8 +44,8 @@ interface ScopeFrame {
   readonly state: unknown
 }
 
-/** The interrupts of one agent or tool call. They are told apart by their order. */
-// Every run has one and few raise an interrupt: what only those need is created on demand.
+/** The interrupts of one agent or tool call. Their order identifies them. */
+// Every run has one and few raise an interrupt: create on demand what only those need.
 export class NumberedInterrupts implements InterruptScope {
   readonly resumed: { readonly state: unknown } | undefined
   readonly #options: InterruptScopeOptions
@@ -81,7 +81,7 @@ export class NumberedInterrupts implements InterruptScope {
     this.#framesBelow = { ...this.#framesBelow, ...frames }
   }
 
-  // An arrow function, since contexts hand it on without the scope.
+  // An arrow function, since contexts pass it on without the scope.
   readonly interrupt = async <Payload>(request: InterruptRequest<Payload>): Promise<Answer<Payload>> => {
     const { address, resumption, defaults } = this.#options
     const ordinal = this.#count++
@@ -111,7 +111,7 @@ export type WorkEnd<R> = { readonly value: R } | { readonly error: unknown }
 
 /**
  * The control that work in a scope ended with. An interrupt that was thrown, or swallowed, becomes `interrupted`: work
- * after an unanswered interrupt does not count. Any other error is thrown on.
+ * after an unanswered interrupt does not count. Rethrows any other error.
  */
 export function controlOf<R extends Control | undefined>(
   scope: InterruptScope,

@@ -4,7 +4,7 @@ import type { Agent, Answer, OpenInterrupt, Suspension } from '../contract.js'
 import { checkAnswers, sortAnswers } from './answers.js'
 import { assertSameAgents, type Checkpoint } from './checkpoint.js'
 
-/** What a run resumes with: answers, and the frames that were saved. Empty for a run that starts afresh. */
+/** What a run resumes with: answers, and the frames that were saved. Empty for a new run. */
 export interface Resumption {
   /** The run that was interrupted first. */
   readonly originRunId: string
@@ -14,10 +14,10 @@ export interface Resumption {
   readonly frames: Map<string, unknown>
 }
 
-/** What a run has to do, given its checkpoint and the answers. */
+/** What a run does, given its checkpoint and the answers. */
 export type ResumePlan =
   | { readonly type: 'start' | 'continue'; readonly resumption: Resumption }
-  /** Interrupts are open and none was answered: they are sent again and nothing runs. */
+  /** Interrupts are open and none was answered: the run raises them again and runs nothing. */
   | { readonly type: 'interrupt-again'; readonly checkpoint: Checkpoint }
   /** Everything was answered before: nothing is left to do. */
   | { readonly type: 'nothing' }

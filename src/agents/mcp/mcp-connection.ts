@@ -25,7 +25,7 @@ interface McpCall {
 export interface McpConnectOptions {
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
-  /** Called when the connection has ended or should get no more work; maybe more than once. */
+  /** Called when the connection has ended or should get no more work. May be called more than once. */
   readonly onUnusable: () => void
 }
 
@@ -72,7 +72,7 @@ export async function openConnection(
 
 /**
  * Handles errors over HTTP. The SDK reports broken streams, but leaves the calls that wait for their responses to time
- * out. So the server is pinged, and the connection closed if it does not respond.
+ * out. So this pings the server, and closes the connection if there is no response.
  */
 function createErrorHandler(
   client: Client,

@@ -30,7 +30,7 @@ export interface McpUrl {
 
 export type McpServer = McpCommand | McpUrl
 
-/** Throws INVALID_AGENT if such a server can be neither started nor reached. */
+/** Throws INVALID_AGENT for a server without a usable command or URL. */
 export function checkServer(server: McpServer): void {
   if ((server.command === undefined) === (server.url === undefined))
     throw invalidServer('An MCP server needs either a `command` or a `url`.')

@@ -10,7 +10,7 @@ export interface SharedConnection {
    * was carried out: the work is done once more, on a new connection.
    */
   use<T>(work: (connection: McpConnection) => Promise<T>): Promise<T>
-  /** For good: later uses throw TOOL_ERROR. Never rejects. */
+  /** Closes for good: later uses throw TOOL_ERROR. Never rejects. */
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function createSharedConnection(
   server: McpServer,
   options: Omit<McpConnectOptions, 'onUnusable'>,
 ): SharedConnection {
-  /** Gets new work. */
+  /** The connection for new work. */
   let current: ConnectionEntry | undefined
   /** The current one, and those that still have work to finish. */
   const opened = new Set<ConnectionEntry>()
@@ -40,7 +40,7 @@ export function createSharedConnection(
     return entry
   }
 
-  /** Gives the connection no more work, and closes it once its work has ended. */
+  /** Sends the connection no more work, and closes it once its work has ended. */
   function retire(entry: ConnectionEntry): void {
     if (current === entry) current = undefined
     if (entry.users === 0 && opened.delete(entry)) void closeEntry(entry)

@@ -20,7 +20,7 @@ export interface OffloadResultsOptions {
 /** Keeps large tool results. Keys cannot be guessed and have no slashes; each is put once. */
 export interface ResultStore {
   put(key: string, text: string): Promise<void>
-  /** Undefined if there is nothing under this key, or no longer. */
+  /** Undefined if the key is unknown or its text was dropped. */
   get(key: string): Promise<string | undefined>
 }
 

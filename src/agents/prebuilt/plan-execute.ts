@@ -36,7 +36,7 @@ export interface PlanExecuteOptions {
   /** The most steps of one run. Default 10. */
   readonly maxIterations?: number
   /**
-   * If that is not enough: an error (default), since half-done work must not pass for an answer; or an answer of the
+   * Above that limit: an error (default), since half-done work must not pass for an answer; or an answer of the
    * replanner, or else one that says how far the plan came.
    */
   readonly onExhausted?: 'error' | 'answer'
@@ -87,7 +87,7 @@ interface PlanExecuteSetup {
   readonly stateKey: string
 }
 
-/** Saved when the run is interrupted, so that nothing is decided or done twice. */
+/** Saved when the run is interrupted, so that a resumed run repeats no decision and no step. */
 type PlanProgress = ActiveProgress | FinalProgress
 
 interface ActiveProgress extends Plan {
@@ -100,7 +100,7 @@ type FinalProgress = Plan &
   (
     | { readonly stage: 'respond'; readonly response: string }
     | { readonly stage: 'give-up' }
-    /** The control with which the executor has ended the plan. */
+    /** The executor's control that ended the plan. */
     | { readonly stage: 'end'; readonly end: Control }
   )
 
@@ -165,7 +165,7 @@ async function* executeStep(
     if (control.type === 'done') return { stage: 'decide', round, steps: done }
     return { stage: 'end', steps: done, end: stopBreak(control) }
   } catch (error) {
-    // The step is open again.
+    // Show the step as pending again.
     if (!isAbortError(error, ctx.signal)) yield publishPlan(setup, ctx, { steps: steps.map(resetStep) })
     throw error
   }

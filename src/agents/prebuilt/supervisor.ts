@@ -7,7 +7,7 @@ import { extendInstructions } from '../middlewares/instructions.js'
 export interface SupervisorOptions extends Omit<AgentOptions, 'subAgents' | 'transferToPeers'> {
   /** Any agents, other supervisors too. The supervisor chooses a worker by its description. */
   readonly workers: readonly Agent[]
-  /** When a worker fails: tell the supervisor, which goes on (default), or fail. */
+  /** When a worker fails: the supervisor gets a note and continues (default), or fails. */
   readonly onWorkerError?: 'tell' | 'throw'
   /** The most transfers of one run, there and back counted. Default 20. */
   readonly maxTransfers?: number
@@ -19,8 +19,8 @@ const guidance = [
 ].join(' ')
 
 /**
- * An agent that leads others. It transfers to a worker, and goes on when the worker is done, until it answers itself.
- * Workers know nobody but the supervisor, and read the conversation before them. A worker that exits ends the run. Throws
+ * An agent that leads others. It transfers to a worker, and continues when the worker is done, until it answers itself.
+ * Workers cannot transfer, and read the conversation before them. A worker that exits ends the run. Throws
  * INVALID_AGENT for workers of one name, or without a description.
  *
  * @example

@@ -27,9 +27,9 @@ export type Verdict =
       readonly retry: true
       /** Shown to clients. */
       readonly reason: string
-      /** Instead of the delay of the options. */
+      /** Replaces the delay of the options. */
       readonly delayMs?: number
-      /** The messages of the next attempt, instead of the same again. */
+      /** The messages of the next attempt. Default: the same. */
       readonly messages?: readonly Message[]
     }
   | undefined
@@ -92,7 +92,7 @@ export function toRetryPolicy(options: RetryOptions = {}): RetryPolicy {
   return verdict === undefined ? policy : { ...policy, verdict }
 }
 
-/** Decides what happens after an attempt. `random` gives numbers in [0, 1). Throws only what the verdict throws. */
+/** Decides what happens after an attempt. `random` returns numbers in [0, 1). Throws only what the verdict throws. */
 export async function judgeAttempt(
   attempt: ModelAttempt,
   policy: RetryPolicy,

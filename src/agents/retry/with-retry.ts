@@ -49,7 +49,7 @@ interface Retrying extends RetryPolicy {
 /**
  * The same agent, run again when it throws. The messages of a failed attempt are closed and marked as rejected, and
  * clients get a CUSTOM event `millrace.retry`. After the last attempt it throws MAX_RETRIES_EXCEEDED, with the last error
- * as the cause. Errors that are not temporary are thrown on at once. Throws INVALID_AGENT when an option makes no sense.
+ * as the cause. Rethrows errors that are not temporary at once. Throws INVALID_AGENT when an option makes no sense.
  *
  * @example
  * const patient = withRetry(agent, { maxRetries: 5, delayMs: 500 })
@@ -112,7 +112,7 @@ async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerato
     const next = { agent: agent.name, next: 'same-agent', delayMs, messageIds }
     yield { type: 'CUSTOM', name: 'millrace.retry', value: { reason, attempt: ordinal, maxRetries, ...next } }
     await delay(delayMs, { clock: ctx.services.clock, signal: ctx.signal })
-    // Nothing is under way here, so it is a safe point.
+    // No call is running between attempts, so this is a safe point.
     if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }
   }
 }
@@ -139,7 +139,7 @@ async function* runAttempt(
 
 const attemptEvents = /^(TEXT|REASONING|TOOL_CALL|STEP|SUBAGENT)_/
 
-/** The events of one attempt. A run stream of its own knows what is open, so that the attempt can be rejected. */
+/** The events of one attempt. A run stream of its own knows the open items, so that the attempt can be rejected. */
 class RejectableAttempt {
   /** Whether the result of a tool was shown. */
   hasResults = false
@@ -167,7 +167,7 @@ class RejectableAttempt {
     )
   }
 
-  /** Takes the next event. Returns what is to be yielded for it: chunks have the id of their message then. */
+  /** Takes the next event. Returns the events to yield for it, where chunks have the id of their message. */
   take(event: AgentEvent): readonly AgentEvent[] {
     if (event.type === 'TOOL_CALL_RESULT') this.hasResults = true
     // An encrypted value may be for a message that only the run's own stream knows.
@@ -202,7 +202,7 @@ class RejectableAttempt {
 function createContexts(ctx: RunContext) {
   let saved: { readonly frame: unknown } | undefined
   return {
-    /** Whether the run was resumed. Most agents can resume only once: frames below them are taken too. */
+    /** Whether the run was resumed. Most agents can resume only once: they also take the frames below them. */
     get isResumed(): boolean {
       return ctx.resume.answers.size > 0 || ctx.resumed !== undefined || saved?.frame !== undefined
     },
@@ -224,7 +224,7 @@ function isTemporary(error: unknown, { signal }: RunContext, retrying: Retrying)
   return retrying.isTemporary?.(error) ?? isTemporaryByDefault(error)
 }
 
-/** An error that says nothing about itself counts as temporary: most agents just throw. */
+/** An error without details counts as temporary: most agents just throw. */
 function isTemporaryByDefault(error: unknown): boolean {
   if (!MillraceError.isInstance(error)) {
     const status = fieldOf(error, 'status') ?? fieldOf(error, 'statusCode')

@@ -105,7 +105,7 @@ async function loadCheckpoint({ input, options }: ExecuteOptions): Promise<Check
 
 /**
  * The client's messages, or the saved ones. Some clients add the answer to an interrupt as the result of its tool call.
- * The tool has still to run, so only a result in the checkpoint counts.
+ * The tool has not run yet, so only a result in the checkpoint counts.
  */
 function startMessages({ messages }: NormalInput, checkpoint: Checkpoint | undefined): readonly Message[] {
   if (!checkpoint || checkpoint.openInterrupts.length === 0) return messages ?? checkpoint?.messages ?? []
@@ -117,8 +117,8 @@ function startMessages({ messages }: NormalInput, checkpoint: Checkpoint | undef
 }
 
 /**
- * Sends the events of a run to its sink as they are written. Holds back what the sink cannot take yet, and the terminal
- * event. Notes which texts and pending calls the outcome is made of.
+ * Sends the events of a run to its sink as they are written. Buffers what the sink cannot take yet, and the terminal
+ * event. Collects the texts and pending calls for the outcome.
  */
 // A class: an accessor in an object literal would give every run an object shape of its own.
 export class RunOutput {
@@ -191,7 +191,7 @@ export class RunOutput {
 
   async #sendWaiting(first: Promise<void>): Promise<void> {
     await first
-    // More may be written while one of these is waited for.
+    // The run may write more while this waits.
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await this.#sink.send(next)
     this.backPressure = undefined
   }

@@ -17,11 +17,11 @@ export interface RunScope {
   readonly values: Map<string, unknown>
   readonly state: SharedState
   readonly resumption: Resumption
-  /** The conversation as it is now, with all messages of this run. Behind a tool call: the messages there. */
+  /** The current conversation, with all messages of this run. Behind a tool call: the messages there. */
   readonly messages: () => readonly Message[]
   /** The conversation as the client has it, for agents behind a tool call. */
   readonly clientMessages?: () => readonly Message[]
-  /** The frames of the agents at work, by address. */
+  /** The frames of the running agents, by address. */
   readonly frames: Map<string, () => unknown>
   readonly services: RunServices
 }

@@ -19,7 +19,7 @@ const types: Readonly<Record<Control['type'], true>> = {
 }
 const controlTypes: ReadonlySet<unknown> = new Set(Object.keys(types))
 
-/** Throws INVALID_AGENT for what is no Control: an agent may be written without types, and its run needs an end. */
+/** Throws INVALID_AGENT unless the value is a Control: an agent may be written without types. */
 export function checkControl({ name }: Agent, returned: Control): Control {
   const control: unknown = returned
   const isKnown = isRecord(control) && controlTypes.has(control.type)

@@ -78,7 +78,7 @@ async function* runInSpan(
     else if (control.type !== 'cancelled') span.end()
     if (isOver(control)) scope.frames.set(endKey(address), () => control)
     yield { type: 'SUBAGENT_FINISHED', subagentRunId, ...suspendedOutcome(control) }
-    // The result of a call has not arrived yet: its end is kept until the caller is over.
+    // The result of a call has not arrived yet: keep its end until the caller is over.
     if (!record) scope.frames.delete(endKey(address))
     return control
   } catch (error) {
@@ -92,7 +92,7 @@ async function* runInSpan(
 }
 
 /**
- * The control of an agent that is not run: its interrupts are still unanswered, or it was over when the run was stopped
+ * The control of an agent that must not run: its interrupts are unanswered, or it was over when the run was stopped
  * and its caller did not learn of it.
  */
 function savedControl({ resumption }: RunScope, address: string): Control | undefined {
@@ -130,12 +130,12 @@ function childPosition({ scope, position, agent, options }: Delegation, address:
   }
 }
 
-/** The same in the run that resumes this one, so that clients see one span. */
+/** The resumed run derives the same id, so that clients see one span. */
 function spanId({ resumption }: RunScope, address: string): string {
   return `sub-${stableHash(`${resumption.originRunId}\n${address}`)}`
 }
 
-/** An agent that works on a tool call returns one thing: its result, or else its last text. */
+/** An agent behind a tool call returns its result, or else its last text. */
 function toCallControl(control: Control, record: CallRecord): Control {
   if (!isOver(control) || control.type === 'exit') return control
   const result = control.type === 'done' ? control.result : undefined
@@ -148,7 +148,7 @@ function suspendedOutcome(control: Control) {
   return { outcome: { type: 'suspended' as const, interruptIds } }
 }
 
-/** Runs an agent in its context. Its interrupts become its control, however they were raised. */
+/** Runs an agent in its context. Its interrupts become its control, thrown or returned. */
 function runAgent(
   agent: Agent,
   { ctx, interrupts }: AgentContext,
@@ -177,7 +177,7 @@ function runAgent(
   }
 }
 
-/** The key of an agent's control, kept until its caller has taken note. */
+/** The key of an agent's control, kept until its caller has it. */
 function endKey(address: string): string {
   return `${address}/end`
 }
@@ -204,7 +204,7 @@ function openRecord(scope: RunScope, address: string): CallRecord {
 /** Removes results that did not reach the client before the run was stopped. */
 function withoutLostResults(saved: readonly Message[], shown: readonly Message[]): readonly Message[] {
   const arrived = new Set(shown.map(({ id }) => id))
-  // Of agents that are not shown, no message arrives anywhere.
+  // Messages of hidden agents reach no client.
   if (!saved.some(({ id }) => arrived.has(id))) return saved
   return saved.filter(({ id, role }) => role !== 'tool' || arrived.has(id))
 }

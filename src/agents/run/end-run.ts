@@ -14,7 +14,7 @@ export async function suspend(
   { openInterrupts, frames }: Suspension,
 ): Promise<Outcome> {
   const { answers } = scope.resumption
-  // An interrupt that a runtime raises again, without noting the answer, can be answered again.
+  // A runtime may ignore an answer and raise its interrupt again: that one can be answered again.
   const open = new Set(openInterrupts.map(({ interrupt }) => interrupt.id))
   const answered = [...(run.checkpoint?.answered ?? []), ...answers.keys()].filter((id) => !open.has(id))
   const checkpoint = createCheckpoint(run, scope, {
@@ -109,7 +109,7 @@ function framesOf({ frames, resumption }: RunScope): Frames {
   return Object.fromEntries([...resumption.frames, ...current])
 }
 
-/** Saves where the agents stand when the client has calls to execute, however deep in the tree. Else the run is over. */
+/** Saves the frames of the agents when the client has calls to execute, at any depth. Else the run is over. */
 async function saveProgress(
   run: ActiveRun,
   pendingToolCallIds: readonly string[],
@@ -129,8 +129,8 @@ async function saveProgress(
 }
 
 /**
- * Saves that nothing is left to answer. The ids of answered interrupts are kept, so that answering again does nothing.
- * Values are not: they belong to a run and to those that resume it.
+ * Saves a checkpoint without open interrupts. Keeps the ids of answered ones, so that answering again does nothing.
+ * Drops the values: they belong to a run and to those that resume it.
  */
 async function saveEnd(run: ActiveRun): Promise<undefined> {
   const { stream, checkpoint } = run
@@ -154,11 +154,11 @@ function answeredIn(checkpoint: Checkpoint | undefined): string[] {
 }
 
 interface Stop {
-  /** False when the run has failed by itself. */
+  /** False when the run failed without a stop. */
   readonly isStopped: boolean
 }
 
-/** The checkpoint of a run that was stopped or has failed, where it can be resumed. */
+/** The checkpoint of a stopped or failed run. Undefined when it cannot be resumed. */
 async function checkpointAfterStop(run: ActiveRun, stop: Stop): Promise<{ checkpoint?: Checkpoint }> {
   const { options, checkpoint } = run
   try {

@@ -58,7 +58,7 @@ async function runAgents(
   try {
     end = { value: checkControl(run.agent, await streamAgent(run, ctx)) }
   } catch (error) {
-    // It was stopped: interrupts it may have raised do not matter any more.
+    // The run was stopped: its new interrupts no longer matter.
     if (run.signal.aborted) throw error
     end = { error }
   }
@@ -85,7 +85,7 @@ function endRun(run: ActiveRun, scope: RunScope, control: Control): Outcome | Pr
 
 type Write = (event: AgentEvent) => Promise<void> | undefined
 
-/** Writes the agent's events to the run stream until it returns its control. The way of every event of a run. */
+/** Writes the agent's events to the run stream until it returns its control. Every event of a run passes here. */
 function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const { agent, options, signal, stream, output } = run
   const write: Write = (event) => {
@@ -181,7 +181,7 @@ function rootContext({ agent, input, signal, messages, trace }: ActiveRun, scope
   })
 }
 
-/** The thrown value, or an error in its place when reading it throws: somebody is going to log it. */
+/** The thrown value, or an error in its place when reading it throws: a logger will read it. */
 function toReadable(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error
   try {
@@ -193,7 +193,7 @@ function toReadable(error: unknown): unknown {
   }
 }
 
-/** Ends a run whose end failed, because an agent left values that cannot be summed up. */
+/** Ends a run whose end failed, for example because an agent left unreadable values. */
 function giveUp({ stream }: ActiveRun, cause: unknown): Outcome {
   const error = new MillraceError('AGENT_ERROR', 'The run could not be ended in order.', { cause })
   if (!stream.ended) stream.fail(error)

@@ -60,8 +60,8 @@ export interface RunSink {
   /** Takes an event. Returns a promise when the run has to wait before it continues. Must not throw or reject. */
   readonly send: (event: AgUiEvent) => Promise<void> | undefined
   /**
-   * Takes the terminal event, with the outcome. Called once, when nothing of the run is at work any more: what is saved
-   * here is safe before anybody learns of the end. Must not throw or reject.
+   * Takes the terminal event, with the outcome. Called once, when all work of the run has ended: what is saved
+   * here is safe before anybody sees the end. Must not throw or reject.
    */
   readonly end: (event: AgUiEvent, outcome: Outcome) => Promise<void> | undefined
 }
@@ -116,17 +116,17 @@ interface Retriable {
 export interface CancelOptions {
   /** At once, after the model has answered, or after the tools it called have run. Default: at once. */
   readonly at?: 'now' | SafePoint
-  /** When the safe point is not reached by then, the run is cancelled at once. */
+  /** After this time the run is cancelled at once, even before the safe point. */
   readonly timeoutMs?: number
 }
 
 /**
- * A run under way. It starts at once and can be read once, as AG-UI events. A reader that stops early cancels it. A caller
+ * A started run. It starts at once and can be read once, as AG-UI events. A reader that stops early cancels it. A caller
  * that only awaits the result need not read: then events beyond the buffer are dropped.
  */
 export interface Run extends StartedRun, AsyncIterable<AgUiEvent> {}
 
-/** A run under way. */
+/** A started run. */
 export interface StartedRun {
   readonly threadId: string
   readonly runId: string
@@ -181,7 +181,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     options: settled,
     signal: controller.signal,
     sink: options.sink,
-    // A run asked to stop after the model also stops after tools that were running by then.
+    // A run asked to stop after the model also stops after tools that are already running.
     shouldStop: (at) => stopAt === at || (at === 'tools' && stopAt === 'model'),
   }).finally(() => {
     isOver = true
@@ -194,7 +194,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     cancel({ at = 'now', timeoutMs } = {}) {
       if (isOver) return false
       if (at === 'now') controller.abort()
-      // The safe point after the model comes first.
+      // Keep `model`, which comes first.
       else if (stopAt !== 'model') stopAt = at
       if (at !== 'now' && timeoutMs !== undefined) {
         const cancelTimer = clock.schedule(timeoutMs, () => controller.abort())
@@ -226,7 +226,7 @@ function settledOptions(options: StartOptions): SettledOptions {
 }
 
 function ignoreProblem(): void {
-  // No listener was given.
+  // Without a listener, problems are ignored.
 }
 
 /** A text, messages, or the fields of an AG-UI RunAgentInput. */

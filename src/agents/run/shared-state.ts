@@ -1,7 +1,7 @@
 import { assertJson } from '../../core/json.js'
 import type { EventOf } from '../../protocol/index.js'
 
-// Marks the events of `set` with the state they stand for. A copy of the event keeps the mark, one with another state does not.
+// Marks the events of `set` with their state. A copy of the event keeps the mark, one with another state does not.
 const changedState = Symbol('state-change')
 
 /** The state a run shares with its client. Works on a copy, made when it is first read: the caller's object stays as it is. */
@@ -21,7 +21,7 @@ export class SharedState {
 
   /**
    * Replaces the state, by value or by a function of the current one. Throws ENCODING_ERROR, with the path, for a value
-   * that is not JSON. The event says that there is a change; the difference is computed when it is written.
+   * that is not JSON. The run stream computes the difference when it writes the event.
    */
   set(next: unknown): EventOf<'STATE_SNAPSHOT'> {
     const value: unknown =

@@ -74,7 +74,7 @@ export function defineTool(
         const message = `The arguments of tool '${name}' do not fit:\n${describeIssues(checked.issues)}`
         throw new MillraceError('INVALID_TOOL_ARGUMENTS', message, { details: { issues: checked.issues } })
       }
-      // The overloads tie the schema to the argument of `execute`; here only the schema knows its output.
+      // The overloads tie the schema to the argument of `execute`; here its type is unknown.
       return definition.execute(checked.value as never, ctx)
     },
   }

@@ -14,7 +14,7 @@ export type Checked<Output = unknown> =
 /** Checks values against one schema. Rejects only when the schema itself is broken. */
 export type Checker<Output = unknown> = (value: unknown) => Promise<Checked<Output>>
 
-/** How to make a library's schemas convertible. Those not listed need nothing, or nothing helps. */
+/** How to make a library's schemas convertible. Other libraries need nothing, or have no converter. */
 const remedies: Readonly<Record<string, string>> = {
   valibot: "Wrap it with toStandardJsonSchema of '@valibot/to-json-schema'",
   zod: 'Use zod 4.2 or newer',
@@ -53,7 +53,7 @@ export function toChecker<Output>(schema: Schema<Output>, what = 'A schema'): Ch
   return (value) =>
     new Promise((resolve) => {
       const issues = check(value)
-      // JSON Schema has no type: the caller's is taken on trust.
+      // JSON Schema has no type: trust the caller's.
       resolve(issues.length === 0 ? { ok: true, value: value as Output } : { ok: false, issues })
     })
 }
@@ -178,7 +178,7 @@ function pointerKeys(pointer: string): PropertyKey[] {
 
 /** A problem with a value, short enough for a model. */
 export interface SchemaIssue {
-  /** Where it is, from the root `$`: `$.guests[0].name`. */
+  /** The path from the root `$`: `$.guests[0].name`. */
   readonly path: string
   readonly message: string
 }

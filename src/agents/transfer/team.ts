@@ -16,7 +16,7 @@ export interface Team {
   readonly members: readonly Agent[]
   /** Whether members may transfer to each other, not only back. */
   readonly peers: boolean
-  /** What follows when a member is done: the end, or the lead again. */
+  /** When a member is done: the team ends, or the lead runs again. */
   readonly afterMember: 'end' | 'lead'
   /** Whether a member that fails fails the team, or the lead gets a note. */
   readonly onMemberError: 'throw' | 'tell'
@@ -24,7 +24,7 @@ export interface Team {
   readonly maxTransfers: number
 }
 
-/** The member at work, and how many have worked so far. */
+/** The running member, and how many have run so far. */
 interface TeamFrame {
   readonly ordinal: number
   readonly current: string

@@ -44,7 +44,7 @@ export interface TurnLoop {
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * All that is needed to go on, even in another process, including open interrupts, unhandled messages and a stopped
+   * All that is needed to resume, even in another process, including open interrupts, unhandled messages and a stopped
    * turn. A running turn is saved as it began, and would run again. Throws ENCODING_ERROR if the state is not JSON.
    */
   save(): SavedTurnLoop
@@ -58,7 +58,7 @@ export interface TurnLoopOptions
   extends
     Omit<RunOptions, 'checkpoint' | 'checkpoints'>,
     Pick<RunFields, 'threadId' | 'messages' | 'state' | 'tools' | 'context' | 'forwardedProps'> {
-  /** The JSON of `save`. The loop goes on by itself, with the saved thread, messages and state. */
+  /** The JSON of `save`. The loop continues by itself, with the saved thread, messages and state. */
   readonly saved?: unknown
 }
 
@@ -68,7 +68,7 @@ export type PushedMessages = string | Message | readonly Message[]
 export interface PushOptions {
   /** Default: `queue`. */
   readonly mode?: PushMode
-  /** The running turn is cancelled if it has not stopped by then. Applies to that turn only. */
+  /** Cancels the running turn if it has not stopped after this time. Applies to that turn only. */
   readonly timeoutMs?: number
 }
 
@@ -76,7 +76,7 @@ export interface PushOptions {
  * The effect of a message on a running turn:
  *
  * - `queue`: none. The message is part of the next turn, with all others that wait.
- * - `preempt`: the turn stops after the model has answered, or after the tools at work. Tool calls that have not begun
+ * - `preempt`: the turn stops after the model has answered, or after the running tools. Tool calls that have not begun
  *   are not carried out.
  * - `after-tools`: the turn stops after the model's tool calls, so that the model reads their results and the message
  *   together.
@@ -89,6 +89,6 @@ export type PushMode = 'queue' | 'preempt' | 'after-tools' | 'now'
 export interface StopOptions {
   /** At the end of the running turn (default), at one of its safe points, or at once. */
   readonly at?: 'end' | SafePoint | 'now'
-  /** The running turn is cancelled if it has not stopped by then. */
+  /** Cancels the running turn if it has not stopped after this time. */
   readonly timeoutMs?: number
 }

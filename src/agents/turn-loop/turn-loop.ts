@@ -27,7 +27,7 @@ import { parseSavedLoop, saveLoop } from './saved-loop.js'
 /**
  * Creates a loop that runs an agent turn by turn, and takes messages at any time, even while a turn is running. The
  * conversation, the state and open interrupts are carried from turn to turn. A turn that fails ends with RUN_ERROR; the
- * loop goes on. Throws INVALID_CHECKPOINT if `saved` cannot be read.
+ * loop continues. Throws INVALID_CHECKPOINT if `saved` cannot be read.
  *
  * @example
  * const loop = createTurnLoop(agent)
@@ -165,7 +165,7 @@ function startTurn(loop: ActiveLoop, next: NextTurn): void {
     return buffer.push(event)
   }
   const end = (event: AgUiEvent, outcome: Outcome): Promise<void> | undefined => {
-    // Before the push: a reader of the last event may answer at once.
+    // Set before the push: a reader of the last event may answer at once.
     turn.isOver = true
     loop.outcome = outcome
     loop.loopState = stateAfterTurn(loop.loopState, turn, outcome)

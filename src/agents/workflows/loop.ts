@@ -8,7 +8,7 @@ export interface LoopOptions extends WorkflowOptions {
   readonly maxIterations?: number
 }
 
-/** The round, from 1, and the agent at work in it. */
+/** The round, from 1, and its running agent. */
 interface LoopFrame {
   readonly iteration: number
   readonly index: number

@@ -110,7 +110,7 @@ function agentLane(
       yield { type: 'failed', lane, error }
       return undefined
     }
-    // Noted at once: events of a lane may never be read when the run is stopped.
+    // Note it at once: a stopped run may never read the events of a lane.
     if (isStepDone(control, { step: agent.name, workflow: name })) ended[lane] = { type: 'done' }
     else yield { type: 'ended', control }
     return undefined
@@ -130,7 +130,7 @@ function addressOf(lanes: Lanes, { span }: RunContext, lane: number): string {
   })
 }
 
-/** All that the other lanes wait for. Undefined when all have ended. */
+/** The interrupts and pending calls of all waiting lanes. Undefined when all have ended. */
 function combineWaiting(waiting: readonly Control[]): Control | undefined {
   if (waiting.length === 0) return undefined
   if (waiting.some(({ type }) => type === 'cancelled')) return { type: 'cancelled' }

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { isStepDone, workflowAgent, type WorkflowOptions } from './workflow.js'
 
-/** The agent at work. */
+/** The running agent. */
 interface SequenceFrame {
   readonly index: number
 }

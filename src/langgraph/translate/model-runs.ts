@@ -99,7 +99,7 @@ export class ModelRuns {
     ]
     for (const message of messages) for (const event of rejectMessage(message, 'error')) sink.add(event)
     const metadata = rejectedMark('error')
-    const content = 'This call was taken back. It was not carried out.'
+    const content = 'This call was rejected. It was not carried out.'
     for (const toolCallId of toolCallIds) calls.result({ toolCallId, content, metadata, subagentRunId })
   }
 

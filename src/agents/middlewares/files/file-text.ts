@@ -37,7 +37,7 @@ export interface LinesOptions {
   readonly maxChars: number
 }
 
-/** Lines with their numbers, and the offset to go on with if there are more. */
+/** Lines with their numbers, and the next offset if there are more. */
 export function formatLines(text: string, { offset, limit, maxChars }: LinesOptions): string {
   const lines = splitLines(text)
   if (lines.length === 0) return '[The file is empty.]'

@@ -61,7 +61,7 @@ export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchO
   }
 }
 
-/** The hidden tools of each agent at work. All contexts of a run share `values`, so entries go when the run does. */
+/** The hidden tools of each running agent. All contexts of a run share `values`, so entries vanish with the run. */
 function createHiddenToolsRegistry() {
   const byRun = new WeakMap<RunContext['values'], Map<string, HiddenTools>>()
   return {
