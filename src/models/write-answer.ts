@@ -98,6 +98,8 @@ function toDeltas(
   return encryptedValue === undefined ? parts : [...parts, { type: `${kind}-end`, encryptedValue }]
 }
 
+const nothing: readonly ModelPart[] = []
+
 /** Text, reasoning and tool calls end each other; `finish` ends all. */
 function trackOpenParts() {
   let open: 'text' | 'reasoning' | undefined
@@ -117,10 +119,10 @@ function trackOpenParts() {
 
   return {
     /** The ends of all that the part implicitly ends. */
-    endsBefore(part: ModelPart): ModelPart[] {
+    endsBefore(part: ModelPart): readonly ModelPart[] {
       switch (part.type) {
         case 'text-delta':
-          return switchTo('text')
+          return open === 'text' ? nothing : switchTo('text')
         case 'text-end':
           return endExplicitly('text')
         case 'reasoning-delta':

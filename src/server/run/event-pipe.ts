@@ -85,7 +85,7 @@ export class EventPipe implements RunSink, FeedLog {
   }
 
   #output(event: AgUiEvent): Sent {
-    if (!this.#outputHooks) return this.#push(event)
+    if (!this.#outputHooks) return this.#clientTools ? this.#push(event) : this.feed.push(event)
     let changed: ReturnType<OutputHooks>
     try {
       changed = this.#outputHooks(event)
