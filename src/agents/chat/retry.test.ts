@@ -63,7 +63,7 @@ describe('an attempt that fails and is tried again', () => {
     const { events } = await client.say('Go.')
     const results = resultsIn(events)
     expect(results).toHaveLength(2)
-    expect(results[0]).toMatch(/^c1: This call was taken back/)
+    expect(results[0]).toMatch(/^c1: This call was rejected/)
     expect(results[1]).toMatch(/: 1$/)
     expect(looked).toBe(1)
     await client.say('And?')
