@@ -17,7 +17,7 @@ type NodeFunction = (...args: never[]) => unknown
 /** An agent, a workflow, a node or a tool of ADK; an app; or a function that makes a Runner for a run. */
 export type AdkRoot = Exclude<NonNullable<RunnerConfig['agent']>, NodeFunction> | App | RunnerFactory
 
-/** Makes the Runner of one run. Its agent, services and plugins are used; it is not changed. */
+/** Makes the Runner of one run. The run uses its agent, services and plugins, and does not change it. */
 export type RunnerFactory = (ctx: RunContext) => Runner | Promise<Runner>
 
 /** A value, or a function that returns one for a run. */
@@ -72,7 +72,7 @@ export interface AdkOptions {
 
 /** A tool argument that clients may show as state while the call is written. */
 export interface PredictStateMapping {
-  /** The member of the state that the call is going to change. */
+  /** The member of the state that the call will change. */
   readonly stateKey: string
   /** The tool, by the name that its agent knows. */
   readonly tool: string

@@ -1,5 +1,5 @@
 /**
- * The same object with some members replaced. All other members run on the object itself, which may have private fields
+ * The same object with some members replaced. All other members use the object itself, which may have private fields
  * or be frozen: the target of the proxy is empty.
  */
 export function replaceMembers<T extends object>(object: T, members: Readonly<Record<string, unknown>>): T {

@@ -7,8 +7,8 @@ import { adkField, wrapAnswer } from './request-calls.js'
 import type { AdkInterrupt } from './to-interrupts.js'
 
 /**
- * The answer to an interrupt as ADK takes it. `events` are those of the session, with the request among them: an answer
- * with credentials is bound to its request here, on the server. Throws INVALID_RESUME for an answer that is of no use.
+ * The answer to an interrupt in ADK's form. `events` are those of the session, with the request among them: an answer
+ * with credentials is bound to its request here, on the server. Throws INVALID_RESUME for an unusable answer.
  *
  * A cancelled confirmation is a refusal; a cancelled input has no value (null). When a credential is cancelled, the tool
  * that needs it gets an error as its result, and a workflow node makes its request again.
@@ -59,7 +59,7 @@ function credentialPart(interrupt: AdkInterrupt, answer: Answer, events: readonl
   const { toolCallId: id } = interrupt.interrupt
   const name = id === undefined ? undefined : findCall(events, id)?.name
   if (id === undefined || name === undefined) return respond(interrupt, { authScheme, credentialKey })
-  // Replaces the result the tool gave when it made the request: otherwise the model would not learn of it.
+  // Replaces the result of the tool's request: otherwise the model would not see the error.
   const error = 'The user did not provide the credentials that this tool needs.'
   return { functionResponse: { id, name, response: { error } } }
 }
@@ -83,7 +83,7 @@ type AuthCredential = Record<string, unknown>
 
 /**
  * A person's answer as a credential of ADK. Takes only what the scheme asks for: nobody can pass a client secret or a
- * token where a sign-in is wanted. Undefined when the answer has nothing of use.
+ * token where a sign-in is wanted. Undefined for an unusable answer.
  */
 function toAuthCredential(payload: unknown, authScheme: unknown): AuthCredential | undefined {
   const authType = adkField(authScheme, 'type')

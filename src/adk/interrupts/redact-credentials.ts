@@ -51,7 +51,7 @@ function oauthRequest(authConfig: unknown, scheme: unknown): Partial<CredentialR
   }
 }
 
-/** Never part of a page's address, whoever put them there. */
+/** Removed from a page's address, whoever put them there. */
 const secretParameters = [
   'client_secret',
   'code_verifier',

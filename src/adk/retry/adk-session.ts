@@ -33,7 +33,7 @@ export interface AdkSessionOptions extends BackoffOptions {
   readonly graceMs?: number
 }
 
-/** A session as it stands now. */
+/** The current facts about a session. */
 export interface AdkSessionInfo extends SessionKey {
   /** The name of the root agent. */
   readonly agent: string
@@ -56,7 +56,7 @@ export interface AdkRunOptions {
 
 /**
  * An ADK Runner bound to one session, which retries failed runs. It yields the Runner's own events. After a retryable
- * failure come an event `RETRY_ATTEMPT`, a pause and another attempt that goes on from what is in the session; after the
+ * failure come an event `RETRY_ATTEMPT`, a delay and another attempt that continues from the session; after the
  * last attempt comes `MAX_RETRIES_EXCEEDED`. Other failures are the Runner's: an error event, or thrown.
  *
  * @example
@@ -93,7 +93,7 @@ export class AdkSession {
 
   /**
    * Sends a message to the agent and yields the events of its answer. The first `next()` starts the run; it throws
-   * THREAD_IS_LOCKED while another run is at work and RUN_CLOSED after `cleanup`. A reader that stops ends the run.
+   * THREAD_IS_LOCKED while another run is live and RUN_CLOSED after `cleanup`. A reader that stops ends the run.
    */
   runAsync(message: string | Content, options: AdkRunOptions = {}): AsyncGenerator<Event, void> {
     const stop = new AbortController()
@@ -137,13 +137,13 @@ export class AdkSession {
     return wait !== undefined
   }
 
-  /** Sets the number of retries to 0. The current run has all of them again. */
+  /** Sets the number of retries to 0. The current run may use all of them again. */
   reset(): void {
     this.#progress.reset()
   }
 
   /**
-   * Stops the current run, if any, and then releases the Runner. The Runner itself is left alone: others may use it.
+   * Stops the current run, if any, and then releases the Runner. Does not close the Runner: others may use it.
    * A second call does nothing.
    */
   cleanup(): Promise<void> {
@@ -187,7 +187,7 @@ export class AdkSession {
   }
 
   #begin(): Runner {
-    // A clean-up may still wait for the run before.
+    // A clean-up may still wait for the previous run.
     const runner = this.#cleanup ? undefined : this.#runner
     if (!runner) throw sessionClosed()
     this.#progress.move('running')

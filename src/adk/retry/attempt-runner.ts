@@ -14,7 +14,7 @@ type AppendEvent = BaseSessionService['appendEvent']
 type OnUserMessage = PluginManager['runOnUserMessageCallback']
 
 /**
- * Runs the attempts at answering one message. A Runner needs a message for every run and stores it each time. So each
+ * Runs all attempts to answer one message. A Runner needs a message for every run and stores it each time. So each
  * attempt has a Runner that inherits from the given one, and a session service that stores the message only once.
  */
 export class AttemptRunner {
@@ -35,7 +35,7 @@ export class AttemptRunner {
     return this.#calls.size > 0
   }
 
-  /** Runs the agent. A later attempt goes on from what the session has. */
+  /** Runs the agent. A later attempt continues from the session. */
   async *start(): AsyncGenerator<Event, void> {
     const { userId, sessionId, message, stateDelta, signal } = this.#options
     const state = { isStopped: false, isMessageNext: false }
@@ -55,7 +55,7 @@ export class AttemptRunner {
     }
   }
 
-  /** Uploads that come with the message are saved once, too. */
+  /** Saves uploads of the message only once, too. */
   #runConfig(): { runConfig?: RunConfig } {
     const { runConfig } = this.#options
     if (!runConfig) return {}

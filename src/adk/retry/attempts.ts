@@ -15,7 +15,7 @@ export interface AttemptsOptions {
   readonly closing: ClosingOptions & { readonly clock: Clock }
 }
 
-/** Tries until the agent has answered or a retry is of no use. Ends without an error when aborted. */
+/** Tries until the agent has answered or a retry cannot help. Ends without an error when aborted. */
 export async function* runAttempts(
   runner: AttemptRunner,
   options: AttemptsOptions,
@@ -101,13 +101,13 @@ async function* announceAndWait(
 }
 
 /**
- * Keeps error events back until their meaning is known. ADK may go on after one, for example after a call of an unknown
+ * Buffers error events until their meaning is known. ADK may continue after one, for example after a call of an unknown
  * tool: then content follows, and the error was one event among others.
  */
 class ErrorTail {
   #events: Event[] = []
 
-  /** All events kept back, in order. */
+  /** All buffered events, in order. */
   get events(): readonly Event[] {
     return this.#events
   }

@@ -1,16 +1,16 @@
 import { MillraceError } from '../../core/errors.js'
 
-/** How often a run is retried, and after which pauses. */
+/** How often a run is retried, and after which delays. */
 export interface BackoffOptions {
   /** Retries after the first attempt. Default 3; 0 means none. */
   readonly maxRetries?: number
-  /** Pause before the first retry. Default 1,000. */
+  /** The delay before the first retry. Default 1,000. */
   readonly delayMs?: number
-  /** Each later pause is multiplied by this. Default 2. */
+  /** The factor of each later delay. Default 2. */
   readonly factor?: number
-  /** Longest pause. Default 60,000. */
+  /** The longest delay. Default 60,000. */
   readonly maxDelayMs?: number
-  /** Share of a pause, from 0 to 1, that is taken away at random. Default 0. */
+  /** The share of a delay, from 0 to 1, that is random. Default 0. */
   readonly jitter?: number
   /** Returns numbers in [0, 1). */
   readonly random?: () => number
@@ -45,7 +45,7 @@ function checkOption(option: Readonly<Record<string, number>>, isValid: boolean)
   })
 }
 
-/** Pause in milliseconds before a retry. `retry` counts from 1. */
+/** The delay in milliseconds before a retry. `retry` counts from 1. */
 export function backoffDelay(
   retry: number,
   { delayMs, factor, maxDelayMs, jitter, random }: Backoff,

@@ -22,7 +22,7 @@ export function adkError({
   readonly message: string
 }): MillraceError {
   if (code === 'MAX_RETRIES_EXCEEDED') return new MillraceError(code, message)
-  // Providers give their HTTP status as the code; finish reasons (SAFETY, for example) are words.
+  // Providers use their HTTP status as the code; finish reasons (SAFETY, for example) are words.
   const status = isHttpStatus(code) ? { status: Number(code) } : {}
   return new MillraceError('MODEL_ERROR', message === '' ? `The model stopped: ${code}.` : message, {
     details: { adkCode: code, retryable: isRetryableCode(code), ...status },

@@ -54,7 +54,7 @@ export class SessionProgress {
 
 function refusedTransition(from: AdkSessionState, to: AdkSessionState): MillraceError {
   if (from === 'cleaning' || from === 'closed') return sessionClosed()
-  // Only a run at work stands in the way of another.
+  // Only a live run blocks another.
   const message = `The session is '${from}' and cannot be '${to}' now.`
   return new MillraceError('THREAD_IS_LOCKED', message, { details: { from, to } })
 }

@@ -11,7 +11,7 @@ const nothing = Promise.resolve(undefined)
  * delta, with several awaits, whether the plugin has the callback or not.
  */
 export class RunPluginManager extends PluginManager {
-  // Looked up at the first delta: by then all plugins are registered.
+  // Looked up at the first delta: all plugins are registered before it.
   #withOnEvent: readonly BasePlugin[] | undefined
   #withAfterModel: readonly BasePlugin[] | undefined
 

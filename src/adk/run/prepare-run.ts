@@ -129,7 +129,7 @@ function earlierInvocation({ plan }: RunSession, root: Runner['agent']): string 
   return [...keep, ...add].findLast(isCaller)?.invocationId
 }
 
-/** The loops' rounds, for an event that the run may stop at. */
+/** The completed rounds of the loops, for an event that the run may stop at. */
 function iterationsMark({ longRunningToolIds = [] }: Event, tree: RunTree): EventMark {
   const iterations = longRunningToolIds.length > 0 ? tree.iterations() : {}
   return Object.keys(iterations).length > 0 ? { iterations } : {}
@@ -159,7 +159,7 @@ function resumedAgents({ plan }: RunSession): readonly string[] {
   return last?.author !== undefined && isAtWork === true ? [last.author] : []
 }
 
-/** Changes the thread's state as the session's has changed. Returns the event for the client, if it may see a change. */
+/** Applies a change of the session's state to the thread's. Returns the event for the client, if it may see any. */
 export function changeState(
   ctx: RunContext,
   delta: Readonly<Record<string, unknown>>,

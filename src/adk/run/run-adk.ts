@@ -27,7 +27,7 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
     let waitingAuthor: string | undefined
     // Not in a stage of its own: every delta would pay for it.
     for await (const event of (await startRunner(run)) ?? []) {
-      // A tree that does not stop by itself has gone on with another agent.
+      // A tree that does not stop by itself has continued with another agent.
       if (waitingAuthor !== undefined && event.author !== waitingAuthor) break
       const events = native ? await withNativeHooks(native, event, run) : translator.translate(event)
       for (const translated of events)
@@ -39,13 +39,13 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
     ctx.signal.throwIfAborted()
     return yield* finishAdkRun(run)
   } finally {
-    // Also after a failure, so that its usage is counted.
+    // Also after a failure, to count its usage.
     translator.finish()
     await tree.close()
   }
 }
 
-/** Takes state into the thread that only the session has: it was made elsewhere. */
+/** Copies into the thread state that only the session has, because it was made elsewhere. */
 function adoptState({ ctx, session }: AdkRun): AgentEvent | undefined {
   if (!session.isNew) return undefined
   const known = new Set(isRecord(ctx.state) ? Object.keys(ctx.state) : [])
@@ -77,7 +77,7 @@ async function storeState({ ctx, session }: AdkRun, stateDelta: Record<string, u
   await session.service.appendEvent({ session: session.session, event })
 }
 
-/** Applies the application's hooks. The event's state change counts whatever they do: the session has it. */
+/** Applies the application's hooks. Keeps the event's state change whatever they return: the session has it. */
 async function withNativeHooks(
   hooks: NativeHooks,
   event: Event,

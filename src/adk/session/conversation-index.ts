@@ -22,7 +22,7 @@ export interface ThreadIndex {
   readonly callOf: (id: string) => ToolCall | undefined
   /** The position after the last assistant message. */
   readonly trailing: number
-  /** Whether the conversation ends with a message that the agent is to answer. */
+  /** Whether the conversation ends with a message that the agent must answer. */
   readonly awaitsAgent: boolean
   /** Whether a user message stands after a position and before the trailing messages. */
   readonly hasUserAfter: (position: number) => boolean

@@ -17,7 +17,7 @@ export interface EventMark {
   readonly resultIds?: Readonly<Record<string, string>>
   /** The message that the thoughts of the event became. */
   readonly reasoningIds?: readonly string[]
-  /** Completed rounds of the loops that are not done, on an event that waits for somebody. */
+  /** Completed rounds of the loops that are not done, on an event with a pending call or request. */
   readonly iterations?: Readonly<Record<string, number>>
   /** Made of messages that the thread had and the session did not. */
   readonly imported?: boolean

@@ -31,11 +31,11 @@ interface MissingInput extends Pick<ImportOptions, 'rootAuthor' | 'toModelName'>
   readonly messages: readonly Message[]
   readonly thread: ThreadIndex
   readonly session: SessionIndex
-  /** The session's end in the thread. Messages that are missing before it stay so: no agent has ever seen them. */
+  /** The session's end in the thread. Messages missing before it stay missing: no agent has ever seen them. */
   readonly end: number
 }
 
-/** Compares a thread with a session that has nothing but what the thread has. */
+/** Compares a thread with a session whose messages are all in the thread. */
 export function findMissing(input: MissingInput): Missing {
   const { thread, session, end } = input
   const missing = missingMessages(input)
@@ -77,7 +77,7 @@ interface SortedResults extends Pick<Missing, 'results' | 'late'> {
   readonly behind: ReadonlyMap<number, ImportedResults>
 }
 
-/** Decides for each missing result: imported behind its call, given to the agent that waits for it, or late. */
+/** Sorts the missing results: imported behind their call, sent to the agent that waits, or late. */
 function sortResults(input: MissingInput, missing: readonly IndexedImport[]): SortedResults {
   const { thread, session, end } = input
   const lastImport = missing.at(-1)?.position ?? -1

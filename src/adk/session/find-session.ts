@@ -45,7 +45,7 @@ export class SessionFinder {
     return { appName: request.appName, userId: request.userId, sessionId }
   }
 
-  /** To be called when the session of a thread was deleted. */
+  /** Call it after the session of a thread was deleted. */
   async forget(thread: ThreadOwner, runner: SessionRunner): Promise<void> {
     this.#generatedIds.delete(await this.#request(thread, runner))
   }
@@ -83,7 +83,7 @@ class GeneratedIds {
     this.#remembered = remembered
   }
 
-  /** A caller waits for a look-up that is under way. A failure, or a look-up without a result, is not remembered. */
+  /** Shares a running look-up. Does not remember a failure, or a look-up without a result. */
   find<T extends string | undefined>(request: SessionRequest, lookUp: () => Promise<T>): Promise<string | T> {
     const ids = this.#idsOf(request)
     const name = threadName(request)
@@ -152,7 +152,7 @@ const subagentServices = new WeakMap<object, BaseSessionService>()
 
 /**
  * The session of an agent that runs below another one. Its conversation is not the thread's, so the session lasts as long
- * as the run: the agent above passes on all it has to know, and keeps its frame.
+ * as the run: the agent above passes on all that it needs, and keeps its frame.
  */
 export function subagentSession(
   ctx: RunContext,

@@ -90,7 +90,7 @@ function modelEvent(
   return newEvent(options, { invocationId, author, content: { role: 'model', parts }, mark })
 }
 
-/** The agent that wrote a message. The name 'user' is never taken for an agent's. */
+/** The agent that wrote a message. The name 'user' never means an agent. */
 export function messageAuthor(
   { name }: AssistantMessage,
   { rootAuthor }: Pick<ImportOptions, 'rootAuthor'>,
@@ -197,7 +197,7 @@ export function toUserParts({ id, content }: UserMessage): {
   return { parts, problems }
 }
 
-/** Whether a user message has anything that a model can be given. */
+/** Whether a user message has content for a model. */
 export function hasUserContent({ content }: UserMessage): boolean {
   if (typeof content === 'string') return content !== ''
   return content.some((part) => part.type !== 'text' || part.text !== '')
@@ -211,7 +211,7 @@ function toBlobPart({ source, metadata }: Exclude<ContentPart, { type: 'text' }>
   if (source.type === 'data') {
     return isBase64(value) ? { inlineData: { data: value, ...mimeType, ...displayName } } : undefined
   }
-  // A file handle means something only to the provider that gave it out.
+  // Only the provider that issued a file handle understands it.
   if (source.type === 'file' && source.provider !== undefined && source.provider !== 'google')
     return undefined
   return value === '' ? undefined : { fileData: { fileUri: value, ...mimeType, ...displayName } }

@@ -42,7 +42,7 @@ export interface PlanInput {
   /** The author of messages without a name: the root agent. */
   readonly rootAuthor: string
   readonly toModelName: (wireToolName: string) => string
-  /** The current run. A later attempt goes on from what an earlier one has stored. */
+  /** The current run. A later attempt continues from what an earlier one has stored. */
   readonly runId?: string
   readonly newId?: IdSource
 }
@@ -62,14 +62,14 @@ export interface SessionPlan {
   readonly problems: readonly string[]
 }
 
-/** What is new for the agent. */
+/** New content for the agent. */
 interface News {
   /** Undefined: nothing for the agent to do. */
   readonly content: Content | undefined
   readonly messageIds: readonly string[]
-  /** Whether the session has it, from an attempt that failed. The agent goes on from there. */
+  /** Whether the session has it, from an attempt that failed. The agent continues from there. */
   readonly isDelivered: boolean
-  /** For the event that brings it. */
+  /** The mark for its event. */
   readonly mark: EventMark
 }
 
@@ -151,7 +151,7 @@ function firstUnknownUser(facts: readonly EventFacts[], { thread, saved }: KeepO
   return thread.users.find(({ message }) => !known.has(message.id))?.position ?? Infinity
 }
 
-/** Whether the last exchange is a failed attempt at the end of the thread. Its work is not done again. */
+/** Whether the last exchange is a failed attempt at the end of the thread. The next attempt keeps its work. */
 function isFailedAttempt(exchange: SessionExchange, options: KeepOptions): boolean {
   const { thread, runId } = options
   if (isOfRun(exchange, runId)) return true
@@ -247,7 +247,7 @@ function toNews({ parts, mark }: Unseen): News | undefined {
   return { content: asUserContent(parts), messageIds: mark.messageIds ?? [], isDelivered: false, mark }
 }
 
-/** News that an attempt has stored and not brought to an end. */
+/** News that a failed attempt has stored. */
 function deliveredNews(
   exchange: SessionExchange | undefined,
   { thread, runId }: { readonly thread: ThreadIndex; readonly runId: string | undefined },

@@ -52,14 +52,14 @@ async function createTables(service: BaseSessionService): Promise<void> {
   })
 }
 
-/** Services have no atomic step for this: between the look and the creation, others may be faster. */
+/** Services have no atomic step for this: others may create the session between the look-up and the creation. */
 async function findOrCreate(service: BaseSessionService, request: CreateSessionRequest): Promise<Session> {
   const { sessionId } = request
   const find = () => (sessionId === undefined ? undefined : service.getSession({ ...request, sessionId }))
   return retryOnConflict(async () => (await find()) ?? (await service.createSession(request)))
 }
 
-// One row for an app, one for a user and one for a session: others may be faster with each of them.
+// One row for an app, one for a user and one for a session: others may create each of them first.
 const maxAttempts = 4
 
 async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {

@@ -49,7 +49,7 @@ export interface RunSession {
 
 /**
  * Loads or creates the session of a run and brings it in line with the thread. Never removes a stored event; events that
- * leave the conversation are noted. Rejects when the service does.
+ * leave the conversation get a note. Rejects when the service does.
  */
 export async function prepareRunSession(options: RunSessionOptions): Promise<RunSession> {
   const { service, key, temp, clock = systemClock, newId = randomIds } = options
@@ -147,7 +147,7 @@ class RunSessionService extends BaseSessionService {
     if (isNews) this.#isNewsDue = false
     else if (isUser && hasParts && this.#isRepeatedInput(event)) return
     if (isNews && news.isDelivered) {
-      // A failed attempt has stored the content. The state that comes with it may be new.
+      // A failed attempt has stored the content. The state change may be new.
       delete event.content
       if (Object.keys(event.actions.stateDelta).length === 0) return
     }
@@ -170,7 +170,7 @@ class RunSessionService extends BaseSessionService {
 }
 
 /**
- * Recognises the input that a workflow gives once more to a node that resumes. ADK stores it as a message of the user,
+ * Recognises the input that a workflow repeats for a node that resumes. ADK stores it as a message of the user,
  * after the results that the node waits for: the model would answer it alone, and do its work again.
  */
 export function repeatedInputs({ keep, add, news }: SessionPlan): (event: Event) => boolean {

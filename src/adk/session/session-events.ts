@@ -3,7 +3,7 @@ import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import { eventMark } from './event-mark.js'
 
-/** The messages, calls and results that an event of a session stands for. Results are known by the ids of their calls. */
+/** The messages, calls and results that an event of a session stands for. The ids of their calls identify results. */
 export interface EventFacts {
   /** Whether a run of ours wrote the event. */
   readonly isMarked: boolean
@@ -112,7 +112,7 @@ function beginsExchange(event: Event, before: Event | undefined): boolean {
 }
 
 /**
- * `ended`: the agent has answered, or waits for somebody. `calling`: it was stopped while a tool of its own ran. `open`:
+ * `ended`: the agent has answered, or waits for an answer. `calling`: it was stopped while a tool of its own ran. `open`:
  * it still has to answer, since an attempt failed or none was made.
  */
 export type ExchangeStatus = 'ended' | 'calling' | 'open'
@@ -134,7 +134,7 @@ export function exchangeStatus(exchange: SessionExchange): ExchangeStatus {
 
 function isWaitingCall(call: FunctionCall, event: Event): boolean {
   const { longRunningToolIds = [] } = event
-  // Nobody knows whose an imported call was. No agent is at work on it.
+  // An imported call has no known author. No agent executes it.
   if (isRequestCall(call) || eventMark(event).imported === true) return true
   return call.id !== undefined && longRunningToolIds.includes(call.id)
 }

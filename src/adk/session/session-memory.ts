@@ -59,7 +59,7 @@ export interface Unanswered {
   readonly callIds: readonly string[]
 }
 
-/** Looks at the events after the user's last message: what came before it is not answered any more. */
+/** Reads the events after the user's last message: earlier requests no longer take an answer. */
 export function findUnanswered(events: readonly Event[]): Unanswered {
   const live = conversationEvents(events)
   const inputs = nodeInputs(live)

@@ -13,7 +13,7 @@ export interface ClientToolsOptions {
 
 /**
  * Marks the agents that may use the client's tools: put it among the `tools` of an LlmAgent. Without one in the tree, all
- * agents may. It holds nothing of any run: one agent can serve many runs at once.
+ * agents may. It has no state of a run: one agent can serve many runs at once.
  *
  * ```ts
  * new LlmAgent({ name: 'painter', model, tools: [mixColors, clientTools({ filter: ['pick_color'] })] })
@@ -56,7 +56,7 @@ export type RunnerRoot = NonNullable<RunnerConfig['agent']>
 /** Every `clientTools()` in a tree. */
 export interface Placeholders {
   readonly usable: readonly ClientToolsOptions[]
-  /** Agents with one that has no effect: they run as a tool of another agent, and have to answer at once. */
+  /** Agents with a useless one: they run as a tool of another agent, and must answer at once. */
   readonly uselessAt: readonly string[]
 }
 
@@ -104,7 +104,7 @@ export class ClientTool extends BaseTool {
     return { name: this.name, description: this.description, parametersJsonSchema: this.#parameters }
   }
 
-  /** Returns nothing: so the call of a long-running tool stays pending, and the run ends. */
+  /** Returns null, so that the call of a long-running tool stays pending and the run ends. */
   override runAsync(): Promise<null> {
     return Promise.resolve(null)
   }

@@ -128,7 +128,7 @@ function placeholdersAt({ agent }: InvocationContext): ClientToolsOptions[] {
 /** Why a request can take no more functions. Undefined when it can. */
 function refusalOf({ config }: LlmRequest, context: InvocationContext): string | undefined {
   if (context.nodeToolDepth > 0) return 'it runs as a tool, and has to answer at once.'
-  // With `clientTools()` the team says that the model can do it; ADK takes care of the output schema then.
+  // With `clientTools()` the application vouches for its model; ADK then handles the output schema.
   if (placeholdersAt(context).length > 0) return undefined
   if ((config?.responseSchema ?? config?.responseJsonSchema) !== undefined)
     return 'it has an output schema. Add `clientTools()` to its tools.'
@@ -154,7 +154,7 @@ function addTools(
   for (const tool of added) own[tool.name] = tool
   const functionDeclarations = added.map((tool) => tool._getDeclaration())
   const declared = request.config?.tools ?? []
-  // A new list: the one in the request belongs to others.
+  // A new list: other code owns the one in the request.
   const at = declared.findIndex((tool) => 'functionDeclarations' in tool)
   const before = declared[at]
   const merged =
@@ -211,7 +211,7 @@ export function createToolNames(): ToolNames {
   return { toModel, anyModel: (wireName) => first.get(wireName), toWire: (modelName) => wires.get(modelName) }
 }
 
-/** Whether ADK gives the name a meaning of its own. */
+/** Whether the name has a meaning in ADK. */
 function isReserved(name: string): boolean {
   return adkTools.has(name) || name.startsWith('adk_')
 }

@@ -44,7 +44,7 @@ const noAnswer = Promise.resolve(undefined)
 
 /**
  * The plugin of one run. Adds the client's tools and instructions to model requests, keeps the requests in a form that
- * models accept, gives calls their ids, and ends the run when the client is to act. Put it before the user's plugins: ADK
+ * models accept, assigns call ids, and ends the run when the client must act. Put it before the user's plugins: ADK
  * skips the rest once a plugin answers, and this one answers only where it must.
  */
 export class RunPlugin extends BasePlugin {
@@ -86,13 +86,13 @@ export class RunPlugin extends BasePlugin {
     return noAnswer
   }
 
-  // Async: what it throws is a rejection.
+  // Async: an error becomes a rejection.
   override async beforeModelCallback({
     callbackContext: { invocationContext: context },
     llmRequest: request,
   }: PluginParams<'beforeModelCallback'>): Promise<LlmResponse | undefined> {
     this.#dropped.clear(context)
-    // The model of an agent that has transferred has nothing more to do.
+    // Do not call the model of an agent that has transferred.
     if (this.#transfers.hasTransferred(context)) return {}
     this.#toolsIn.set(context, request.toolsDict)
     this.#offer.addTo(request, context)
@@ -124,9 +124,9 @@ export class RunPlugin extends BasePlugin {
   }: PluginParams<'afterToolCallback'>): Promise<undefined> {
     const { invocationContext: context, actions } = toolContext
     const to = actions.transferToAgent
-    // ADK asks the model again when it names an agent that does not exist.
+    // ADK calls the model again after a transfer to an agent that does not exist.
     if (to !== undefined && context.agent?.rootAgent.findAgent(to)) this.#transfers.record(context, to)
-    // Somebody else has to answer. Without this, ADK sometimes asks the model once more: with Gemini, and when other
+    // The client or a person must answer. Without this, ADK may call the model once more: with Gemini, and when other
     // tools beside this one have answered.
     if (tool.isLongRunning && isNothing(result)) this.#transfers.endWithCallers(context)
     this.#dropped.record(tool, toolContext, result)
@@ -139,7 +139,7 @@ export class RunPlugin extends BasePlugin {
     error,
   }: PluginParams<'onToolErrorCallback'>): Promise<Record<string, unknown> | undefined> {
     this.#dropped.recordError(toolContext, error)
-    // ADK would leave the call pending, as if the result were still to come.
+    // Without a result, ADK would leave the call pending.
     return tool.isLongRunning ? Promise.resolve({ error: error.message }) : noAnswer
   }
 }
@@ -194,7 +194,7 @@ function usesGeminiApi({ agent }: InvocationContext): boolean {
 // ADK's own brand: `instanceof` would not work across two copies of ADK.
 const geminiBrand = Symbol.for('google.adk.geminiModel')
 
-/** Lets calls of unknown tools have a result. */
+/** Adds a tool that returns an error for each unknown name. */
 function answerUnknownTools(parts: readonly Part[], tools: LlmRequest['toolsDict'] | undefined): void {
   for (const { functionCall } of parts) {
     const name = functionCall?.name
@@ -214,7 +214,7 @@ class UnknownTool extends BaseTool {
 }
 
 /**
- * The transfers of a run. An agent that transfers runs the other agent inside its own step and goes on after it: when the
+ * The transfers of a run. An agent that transfers runs the other one inside its own step and continues after it: when the
  * other waits in the middle of a step, and with Gemini always, since its last chunk makes ADK believe that the step is
  * not over.
  */

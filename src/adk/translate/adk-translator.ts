@@ -30,7 +30,7 @@ export interface AdkTranslatorOptions {
   readonly predictState: readonly PredictStateMapping[]
   readonly parentSubagentRunId: string | undefined
   readonly newId: IdSource
-  /** Takes a change of the session's state. Returns the event for the client, if it may see any of it. */
+  /** Applies a change of the session's state. Returns the event for the client, if the client may see a part of it. */
   readonly changeState: (delta: Readonly<Record<string, unknown>>) => AgentEvent | undefined
   /** Called once for each model call, at the latest by `finish`. */
   readonly addUsage: (usage: TokenUsage) => void
@@ -74,7 +74,7 @@ export class AdkTranslator {
     return this.#requests
   }
 
-  /** The last error event that nothing useful came after. */
+  /** The last error event, unless useful output followed. */
   get error(): AdkErrorEvent | undefined {
     return this.#errors.current
   }
@@ -84,7 +84,7 @@ export class AdkTranslator {
     return this.#output.latest
   }
 
-  /** The mark for an event about to be stored. To be called before `translate`, for events that are not partial. */
+  /** The mark for an event about to be stored. Call it before `translate`, for events that are not partial. */
   mark(event: Event): EventMark {
     const { runId } = this.#options
     if (event.author === 'user' || event.partial === true) return { runId }
@@ -99,7 +99,7 @@ export class AdkTranslator {
     }
   }
 
-  /** Never throws for what is in an event. */
+  /** Never throws because of the content of an event. */
   translate(event: Event): readonly AgentEvent[] {
     if (event.author === 'user') return this.#sink.take()
     if (event.partial === true) this.#takePartial(event)
@@ -108,7 +108,7 @@ export class AdkTranslator {
     return this.#sink.take()
   }
 
-  /** Ends the run, good or bad: ends spans and steps, asks for confirmation of predicted state, counts usage. */
+  /** Ends the run, also a failed one: ends spans and steps, requests confirmation of predicted state, counts usage. */
   finish(): readonly AgentEvent[] {
     for (const lane of this.#lanes.all()) {
       lane.finishAnswer()
@@ -188,7 +188,7 @@ export class AdkTranslator {
     this.#recordRequests(lane, event)
   }
 
-  /** Writes what is new in a complete answer, and ends it. Its thoughts come first, as the model had them. */
+  /** Writes the new parts of a complete answer, and ends it. Thoughts come first, as in the model. */
   #writeComplete(lane: AdkLane, event: Event): void {
     const parts = event.content?.parts ?? []
     lane.writeWhole('reasoning', eventText(event, true))
@@ -243,7 +243,7 @@ export class AdkTranslator {
     if (isOver || !hasFunctionCalls(event)) lane.hasOutput = false
   }
 
-  /** Ends what a failed attempt has left open. A retry is progress, no error. */
+  /** Closes the open items of a failed attempt. A retry is progress, no error. */
   #takeRetry(event: Event): void {
     for (const lane of this.#lanes.all()) {
       lane.finishAnswer()

@@ -92,9 +92,9 @@ export interface AdkErrorEvent {
   readonly message: string
 }
 
-/** The error events of a run. None of them ends the run by itself: agents may go on. */
+/** The error events of a run. None of them ends the run by itself: agents may continue. */
 export class ErrorEvents {
-  /** The latest error that nothing useful came after. */
+  /** The latest error, unless useful output followed. */
   current: AdkErrorEvent | undefined
   /** The agent with the current error. */
   #source: { readonly author: string; readonly subagentRunId: string | undefined } | undefined
@@ -122,7 +122,7 @@ export class ErrorEvents {
     }
   }
 
-  /** To be called when something useful comes: the error did not end the run. */
+  /** Call it on useful output: the error did not end the run. */
   overcome(): void {
     if (!this.current) return
     const { code, message } = this.current
@@ -130,7 +130,7 @@ export class ErrorEvents {
     this.current = undefined
     const { report, sink } = this.#options
     // The provider's message is for the server, not for clients.
-    report(`agent '${author}' went on after an error: ${code} ${message}`)
+    report(`agent '${author}' continued after an error: ${code} ${message}`)
     sink.add({ type: 'CUSTOM', name: 'adk.error', value: { code, author }, ...spanTag(subagentRunId) })
   }
 

@@ -54,7 +54,7 @@ export class AdkLanes {
   #create(key: LaneKey): AdkLane {
     const { rootAuthor, isAgent, hidesText, newId, sink } = this.#options
     const { author } = key
-    // ADK gives the answer of a plugin, in place of the agent's, the author 'model'.
+    // An answer of a plugin, in place of the agent's, has the author 'model'.
     const isRoot = author === rootAuthor || author === 'model'
     return new AdkLane({
       ...key,
@@ -89,7 +89,7 @@ interface LaneFields {
   readonly onMismatch: () => void
 }
 
-/** One agent or workflow node at work, with the messages it writes. */
+/** One running agent or workflow node, with the messages it writes. */
 export class AdkLane {
   readonly author: string
   readonly branch: string | undefined
@@ -173,7 +173,7 @@ export class AdkLane {
     this.text.reset()
   }
 
-  /** The messages that the text or reasoning of a complete answer is, or is going to be. */
+  /** The messages that the text or reasoning of a complete answer becomes. */
   messageIdsOf(kind: MessageKind): string[] {
     const streamed = this.#streamed(kind)
     if (streamed.messageIds.length > 0) return [...streamed.messageIds]
@@ -191,7 +191,7 @@ export class AdkLane {
     if (kind === 'text') this.hasShownText = true
   }
 
-  /** Writes more of the latest message, which may have ended for something else. */
+  /** Writes more of the latest message, which another item may have closed. */
   #continue(kind: MessageKind, delta: string): void {
     if (this.writer.kind !== kind) {
       const messageId = this.#streamed(kind).messageIds.at(-1)

@@ -2,7 +2,7 @@ import type { Event } from '@google/adk'
 import { isRecord, parseJson } from '../../core/json.js'
 import type { AdkLane } from './lanes.js'
 
-/** A plain text that a workflow node gave and that no message has. */
+/** A plain text output of a workflow node that is in no message. */
 interface UnwrittenText {
   readonly lane: AdkLane
   readonly text: string

@@ -38,7 +38,7 @@ export class AdkSpans {
     return lane.needsSpan ? lane.span?.isOpen === true : lane === this.#active
   }
 
-  /** To be called before a lane writes or does something. Ends the spans that must be over, and begins its own. */
+  /** Call it before a lane writes or acts. Ends the spans that must be over, and begins the lane's own. */
   enter(lane: AdkLane): void {
     const isActive = lane === this.#active
     if (isActive && (lane.span?.isOpen ?? !lane.needsSpan)) return
@@ -53,7 +53,7 @@ export class AdkSpans {
     } else this.#begin(lane)
   }
 
-  /** To be called when a node has given its output. */
+  /** Call it when a node has returned its output. */
   endStep({ kind, span }: AdkLane): void {
     if (kind === 'node' && span?.isOpen === true) this.#end(span)
   }
@@ -62,7 +62,7 @@ export class AdkSpans {
     for (const span of [...this.#open].reverse()) this.#end(span)
   }
 
-  /** An agent is at work once per branch, whatever node calls it. */
+  /** An agent runs once per branch, whatever node calls it. */
   #spanOf({ author, branch }: AdkLane): AdkSpan | undefined {
     for (const span of this.#open) {
       if (span.subagentRunId !== undefined && span.author === author && span.branch === branch) return span
@@ -106,7 +106,7 @@ export class AdkSpans {
 }
 
 /**
- * Whether a span must be over now that another lane is at work: on one branch agents run one after the other, and an
+ * Whether a span must be over now that another lane is active: on one branch agents run one after the other, and an
  * agent above has waited for those below. But nodes that a dynamic workflow starts may share a branch and run at the same
  * time, so a span with a message being written is not over.
  */

@@ -77,7 +77,7 @@ export class AdkToolCalls {
     // The calls of one answer stand in one message.
     const parentMessageId = (writer.parentMessageId ??=
       this.#chosenMessages.get(event.id) ?? writer.newId('text'))
-    // The client also answers for an agent's own tool that does not answer at once.
+    // The client also answers calls of an agent's own long-running tool.
     const isPending = isClientTool(name, author) || event.longRunningToolIds?.includes(id) === true
     const call = { id, name: wireName(name, author), parentMessageId, subagentRunId, isPending }
     this.#tracker.write(call, toJsonText(args ?? {}))
@@ -98,7 +98,7 @@ export class AdkToolCalls {
     // ADK also runs calls of partial answers.
     const partial = this.#partial.get(id)
     if (partial) this.write(partial.lane, partial.part, partial.event)
-    // The thread has the results that the client gave.
+    // The thread already has results of the client.
     if (this.#options.isClientTool(name, lane.author) && !this.#tracker.isPending(id)) return
     // An earlier run may have made the call.
     this.#tracker.addKnown(id)

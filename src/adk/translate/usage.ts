@@ -4,13 +4,13 @@ import type { AdkLane } from './lanes.js'
 
 type UsageMetadata = NonNullable<Event['usageMetadata']>
 
-/** The usage of one model call, as far as it is known. */
+/** The known usage of one model call. */
 export interface ModelCallUsage {
   usage: UsageMetadata
   model: string | undefined
   /** Chunks are coming in: the next event is of the same call. */
   isStreaming: boolean
-  /** The model gave its finish reason. */
+  /** The model has sent its finish reason. */
   isOver: boolean
 }
 
@@ -45,7 +45,7 @@ export class UsageCounter {
     if (call.isOver && !hasFunctionCalls(event)) this.count(lane)
   }
 
-  /** To be called when a model call breaks off: the next event is of another call. */
+  /** Call it when a model call breaks off: the next event is of another call. */
   breakOff({ usage }: AdkLane): void {
     if (!usage) return
     usage.isStreaming = false

@@ -61,7 +61,7 @@ function nodesBehindTools({ tools }: LlmAgent): readonly BaseNode[] {
 
 /** Where a run resumes in a tree. Takes the user's agents, not their shells. */
 export interface ResumePosition {
-  /** Whether the run resumes at all, rather than begin. */
+  /** Whether the run resumes. */
   readonly isResumed: boolean
   /** Whether this agent was waiting and resumes. */
   readonly resumes: (agent: BaseAgent) => boolean
@@ -69,7 +69,7 @@ export interface ResumePosition {
   readonly leadsToResumed: (agent: BaseAgent) => boolean
   /** Whether this agent, or one below it, waits and gets no answer in this run. */
   readonly leadsToWaiting: (agent: BaseAgent) => boolean
-  /** To be called when an agent begins. Returns whether it resumes: true at most once, later it starts anew. */
+  /** Call it when an agent begins. Returns whether it resumes: true at most once, later it starts anew. */
   readonly enter: (agent: BaseAgent) => boolean
 }
 

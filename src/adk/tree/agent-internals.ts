@@ -55,7 +55,7 @@ const usesPrivateNames = /#[\w$]|__private|__classPrivateField/
 
 /**
  * Members of the user's own classes that may use private fields, bound to the agent: its shell does not have those
- * fields. The text of the classes decides; binding a member too many does no harm.
+ * fields. Searches the source text of the classes; one bound member too many does no harm.
  */
 export function privateMembers(agent: BaseAgent): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {}

@@ -55,7 +55,7 @@ export const runParallel: RunComposite = async function* (agent, context, tree) 
     const branch = [context.branch, agent.name, child.name].filter(Boolean).join('.')
     return tree.shellOf(child).runAsync(context.clone({ branch, abortSignal }))
   })
-  // Errors after the end of the merge do not count: the run has an error already, or nobody reads it.
+  // Ignore errors after the end of the merge: the run has an error already, or no reader.
   for await (const { value } of merge(starts, { onStrayError: () => undefined })) {
     if (context.abortSignal?.aborted) return
     calls.record(value)
@@ -64,7 +64,7 @@ export const runParallel: RunComposite = async function* (agent, context, tree) 
   if (calls.isWaiting || leadsToWaiting(agent)) context.endInvocation = true
 }
 
-/** Goes straight to the child that waited. */
+/** Runs the child that waited. */
 export const runResumedChild: RunComposite = async function* (agent, context, tree) {
   const child = agent.subAgents[resumedChild(agent, tree)]
   if (child) yield* runChild(child, context, tree)

@@ -110,7 +110,7 @@ function answeredInputs(events: readonly Event[], agentName: string): ReadonlySe
   return answered
 }
 
-/** Answers to other requests mean nothing to a model: beside something else they are taken out. */
+/** Removes answers to other requests, which mean nothing to a model, from events with other parts. */
 function withoutRequestAnswers({ author }: Event, parts: Part[]): Part[] {
   const rest = parts.filter((part) => !isRequestPart(part))
   return author === 'user' && rest.length > 0 ? rest : parts

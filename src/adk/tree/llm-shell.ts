@@ -45,7 +45,7 @@ export function llmShellMembers(
     runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
       return pendingIn.get(context)?.isWaiting ? noSteps() : runOneStepAsync.call(shell, context)
     },
-    // Requests do not use these. ADK takes the tools from here that it runs again after an answer.
+    // Requests do not use these. ADK reads here the tools that it runs again after an answer.
     async canonicalTools(context?: ReadonlyContext): Promise<BaseTool[]> {
       const tools = await agent.canonicalTools.call(shell, context)
       const confirmed = confirmedTools(context?.invocationContext.session.events ?? [], agent.name)
@@ -88,9 +88,9 @@ function confirmedTools(events: readonly Event[], agentName: string): ReadonlySe
   return names
 }
 
-/** A tool that says to ADK that it requires the confirmation its code asked for. */
+/** A tool that declares to ADK the confirmation that its code requested. */
 function withConfirmation(tool: BaseTool): BaseTool {
-  // ADK knows tools with this option itself.
+  // ADK already handles tools with this option.
   if (Reflect.get(tool, 'requireConfirmation')) return tool
   return replaceMembers(tool, { checkRequireConfirmation: () => Promise.resolve(true) })
 }

@@ -16,7 +16,7 @@ export interface RunTreeOptions extends ResumeTargets {
   readonly iterations?: Readonly<Record<string, number>>
 }
 
-/** Shells in front of the user's agents, for one run. The agents themselves are not touched. */
+/** Shells in front of the user's agents, for one run. Does not change the agents themselves. */
 export interface RunTree<Root extends BaseAgent | Workflow = BaseAgent | Workflow> {
   /** For the Runner, in place of the root. */
   readonly root: Root
@@ -30,11 +30,11 @@ export interface RunTree<Root extends BaseAgent | Workflow = BaseAgent | Workflo
   readonly stopsItself: (author: string) => boolean
   /** Completed rounds of the loops that are not done, for the run that resumes. */
   readonly iterations: () => Readonly<Record<string, number>>
-  /** Releases the toolsets. To be called when the run is over. Does not fail. */
+  /** Releases the toolsets. Call it when the run is over. Never rejects. */
   readonly close: () => Promise<void>
 }
 
-/** Makes the tree of one run. Trees of the same agents know nothing of each other. */
+/** Makes the tree of one run. Trees of the same agents are independent. */
 export function createRunTree<Root extends BaseAgent | Workflow>(
   root: Root,
   options: RunTreeOptions,
@@ -59,7 +59,7 @@ export function createRunTree<Root extends BaseAgent | Workflow>(
     structured: index.structured,
     stopsItself(author) {
       const writers = index.writing(author)
-      // A function of the workflow runs agents that are in no graph: ADK stops it.
+      // A function of the workflow runs agents outside the graph: ADK stops it.
       if (writers.length === 0) return !isBaseAgent(root)
       return writers.every((agent) => [...ancestry(agent)].every((above) => agentKind(above) !== undefined))
     },
