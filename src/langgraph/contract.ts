@@ -127,13 +127,13 @@ export type GraphEvent =
 /** The native event of one type. */
 export type GraphEventOf<T extends GraphEvent['type']> = Extract<GraphEvent, { type: T }>
 
-/** An interrupt as LangGraph has it. */
+/** An interrupt of LangGraph. */
 export interface GraphInterruption {
   /** Not unique: successive interrupts of one node have the same id. */
   readonly id: string | undefined
   readonly value: unknown
   /** The checkpoint namespace that raised it; empty for the root graph. */
   readonly ns: readonly string[]
-  /** The JSON Schema of the answer, if the graph gives one. */
+  /** The JSON Schema of the answer, if the graph has one. */
   readonly responseSchema?: unknown
 }

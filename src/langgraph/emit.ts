@@ -4,7 +4,7 @@ import { MillraceError } from '../core/errors.js'
 import { randomIds } from '../core/ids.js'
 import { currentConfig, currentEmitTarget, currentRunId } from './source/current-run.js'
 
-/** Custom events with a meaning: clients do not get them as `CUSTOM` events. The official adapter has the same names. */
+/** Custom events with a fixed meaning, which do not become `CUSTOM` events. The official adapter has the same names. */
 const reservedEvents = {
   message: 'manually_emit_message',
   state: 'manually_emit_state',
@@ -97,7 +97,7 @@ export function emitToolCall({ id, ...call }: EmittedToolCall): Promise<void> {
 
 const noWait = Promise.resolve()
 
-/** Never rejects: an event that nobody takes is not the node's problem. */
+/** Never rejects: an event without a reader is no error of the node. */
 function whenTaken(wait: unknown): Promise<void> {
   return wait instanceof Promise
     ? wait.then(

@@ -71,7 +71,7 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
       }
     },
     async writeState(thread, state) {
-      // If the graph is in the middle of its work, the next run brings the state along.
+      // If the graph is in the middle of its work, the next run writes the state.
       await writeCheckpointState(graph, await threadConfig(setup, thread), state)
     },
     async forget(thread) {
@@ -81,7 +81,7 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
   }
 }
 
-/** The calls that wait for the client: those that interrupts stand for, or those that the last message ends with. */
+/** The calls that wait for the client: those of interrupts, or those of the last message. */
 function pendingCallIds(open: readonly ResumableInterrupt[], messages: readonly Message[]): string[] {
   const interrupting = open.flatMap((entry) =>
     isClientToolInterrupt(entry) ? (entry.interrupt.toolCallId ?? []) : [],

@@ -42,8 +42,8 @@ export async function deleteCheckpoints(graph: CheckpointedGraph, threadId: stri
 }
 
 /**
- * Writes a state that was changed outside of a run. Does nothing for a thread without checkpoints. Returns false if the
- * graph is in the middle of its work: a write would move it, so the next run must bring the change along.
+ * Writes a state that changed outside of a run. Does nothing for a thread without checkpoints. Returns false if the
+ * graph is in the middle of its work: a write would move it, so the next run must write the change.
  */
 export async function writeCheckpointState(
   graph: CheckpointedGraph,

@@ -7,7 +7,7 @@ import { checkpointerOf, savedState, storedMessages } from './checkpoints.js'
 
 /** The difference between a checkpoint and the thread, by message ids. Each run leaves one beside its last checkpoint. */
 interface CheckpointMark {
-  /** In the graph but not in the thread: a graph may keep messages to itself. */
+  /** In the graph but not in the thread: a graph may have private messages. */
   readonly unseen: readonly string[]
   /** In the thread but no longer in the graph. */
   readonly removed: readonly string[]
@@ -27,7 +27,7 @@ export interface MarkOptions {
 }
 
 /**
- * Records how the newest checkpoint differs from the thread. This distinguishes messages that a client has cut off from
+ * Records how the newest checkpoint differs from the thread, to distinguish messages that a client has cut off from
  * messages it has never seen. LangGraph stores no metadata of a run with its checkpoints, so the mark is a write that
  * belongs to no task.
  */
@@ -41,7 +41,7 @@ export async function markCheckpoint(
   if (!checkpointer || !saved) return
   const messages = readGraphMessages(storedMessages(saved, key))
   const stored = new Set(messages.map(({ id }) => id))
-  // Results are matched by their tool call, and clients have them all.
+  // Clients have all results; the tool call identifies each.
   const others = messages.filter(({ message }) => !ToolMessage.isInstance(message))
   const mark: CheckpointMark = {
     unseen: others.map(({ id }) => id).filter((id) => !shown.has(id)),
@@ -52,7 +52,7 @@ export async function markCheckpoint(
 
 /** Ids of stored messages that clients have never seen. */
 export interface UnseenMessages {
-  /** Messages that the graph keeps to itself. */
+  /** Private messages of the graph. */
   readonly own: ReadonlySet<string>
   /** Messages that others have added since the last run: another process, or `updateState`. */
   readonly foreign: ReadonlySet<string>

@@ -7,7 +7,7 @@ import { readExtras } from '../messages/message-extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 
-/** The input that a run gives to the graph. */
+/** The input of the graph for one run. */
 export type InputPlan =
   /** New messages for the reducer, which replaces messages with the same id and appends the rest. */
   | { readonly type: 'input'; readonly messages: readonly BaseMessage[] }
@@ -15,19 +15,19 @@ export type InputPlan =
   | { readonly type: 'rewind'; readonly before: string; readonly messages: readonly BaseMessage[] }
   /** Nothing is new: resume where the graph has stopped. */
   | { readonly type: 'continue' }
-  /** Some tool calls have their result and others do not: nothing runs before all have one. */
+  /** Some tool calls lack their result: the graph runs when all have one. */
   | { readonly type: 'wait'; readonly toolCallIds: readonly string[] }
 
 export interface PlanOptions {
-  /** The thread, which clients see. It decides what was said. */
+  /** The thread, which clients see. It wins over the checkpoint. */
   readonly messages: readonly Message[]
   /** The messages in the checkpoint. Undefined if the graph has no checkpointer. */
   readonly stored: unknown
   /** Whether clients have never seen a stored message: then the thread may lack it. */
   readonly isUnseen?: (id: string) => boolean
   /**
-   * Whether the graph was never given a message of the thread, though it has later ones: others have added it while the
-   * graph ran. Default: never, so the graph has removed what it lacks.
+   * Whether the graph never got a message of the thread, though it has later ones: others have added it while the
+   * graph ran. Default: false, so the graph has removed the messages it lacks.
    */
   readonly isUnheard?: (id: string) => boolean
   /** Whether a tool is a client tool. An unanswered call of any other never gets a result. Default: all are. */
@@ -35,9 +35,9 @@ export interface PlanOptions {
 }
 
 /**
- * Decides what a run gives to the graph. With a checkpoint, that is every message after the last one that thread and
+ * Plans the graph's input. With a checkpoint, that is every message after the last one that thread and
  * checkpoint share, also one that another process has added. Older messages that the graph has removed, for example for
- * a summary, are not brought back. Results are matched by their tool call, all others by id.
+ * a summary, do not return. The tool call identifies results, the id all other messages.
  */
 export function planInput({
   messages,
@@ -69,7 +69,7 @@ interface MessageEntry {
   readonly shown: Message | undefined
 }
 
-/** The thread without messages of subagents: the graph does not know those. */
+/** The thread without messages of subagents, which the graph does not have. */
 function threadEntries(messages: readonly Message[]): MessageEntry[] {
   const own = messages.filter(({ subagentRunId }) => subagentRunId === undefined)
   return toLangChain(own).map((message) => toMessageEntry(message.id ?? '', message))
@@ -107,7 +107,7 @@ function firstLost(
   })
 }
 
-/** The message in the form that a client would send: the same content can be written in several ways. */
+/** The message in a client's form: there are several ways to write the same content. */
 function asSent(shown: Message): Message | undefined {
   return toAgui(toLangChain([shown])).at(-1)
 }
@@ -164,7 +164,7 @@ function replacement({ message, shown }: MessageEntry, old: MessageEntry | undef
   return [new ToolMessage({ ...fields, id: old.id })]
 }
 
-/** Waits if the run brings nothing but results, and other client tool calls still have none. */
+/** Waits if the run has only results, and other client tool calls still lack theirs. */
 function inputOrWait(
   kept: readonly MessageEntry[],
   added: readonly BaseMessage[],

@@ -68,7 +68,7 @@ function toRun(
 
 interface Adopted {
   readonly plan: Exclude<InputPlan, { type: 'rewind' }>
-  /** The thread with the messages that others have added. Undefined if nobody has. */
+  /** The thread with the messages that others have added. Undefined without any. */
   readonly thread: readonly Message[] | undefined
 }
 
@@ -117,7 +117,7 @@ async function rewound(
     const past = await checkpointBefore(graph, target, { messageId: plan.before, key })
     if (!past) return await replaceAll(graph, config, options)
     target = past.config
-    // The graph may have had other messages then, for example a summary in place of some.
+    // The past checkpoint may have other messages, for example a summary in place of some.
     plan = planInput({ ...options, stored: past.messages })
   }
   if (plan.type === 'wait') return plan

@@ -17,7 +17,7 @@ export function inputKeys({ channels, builder }: StatefulGraph): ReadonlySet<str
 interface SplitState {
   /** The keys that the graph takes. */
   readonly known: Readonly<Record<string, unknown>>
-  /** The client's own keys, to be shown again as they are. */
+  /** The client's own keys, which stay as they are. */
   readonly rest: Readonly<Record<string, unknown>>
 }
 
@@ -31,7 +31,7 @@ export function splitState(state: unknown, keys: ReadonlySet<string>, messagesKe
 }
 
 /**
- * The update for what a client has changed in the state. Clients send the whole state every time, and a reducer would
+ * The update for a client's changes of the state. Clients send the whole state every time, and a reducer would
  * add it again and again. `values` is the state in the checkpoint; keys that are missing from `known` stay as they are.
  */
 export function stateUpdate(

@@ -19,7 +19,7 @@ export async function openGraphInterrupts(
   )
 }
 
-/** The breakpoint that a graph stands at. None when the graph is done. */
+/** The breakpoint that stopped the graph. None when the graph is done. */
 export async function openBreakpoint(
   graph: ServableGraph,
   config: RunnableConfig,
@@ -31,7 +31,7 @@ export async function openBreakpoint(
 }
 
 /**
- * The breakpoint of a graph that stopped for a reason nobody knows. A graph that failed or was cancelled also stands in
+ * The breakpoint of a graph that stopped for an unknown reason. A graph that failed or was cancelled also stops in
  * the middle, so this counts only where the graph was compiled to stop.
  */
 export async function compiledBreakpoint(

@@ -15,9 +15,9 @@ export type ResumePlan =
 type Answers = ReadonlyMap<string, Answer>
 
 /**
- * Decides what to stream for the answers given so far, by interrupt id. Each answer goes to its own interrupt alone. The
+ * Decides what to stream for the answers so far, by interrupt id. Each answer goes to its own interrupt alone. The
  * actions of one review wait for each other. A cancelled interrupt resumes with
- * `{ __agui_cancelled__: true, interrupt_id }`. `update` is a change of the state to take along.
+ * `{ __agui_cancelled__: true, interrupt_id }`. `update` is a change of the state to apply with it.
  */
 export function planGraphResume(
   interrupts: readonly ResumableInterrupt[],

@@ -147,7 +147,7 @@ function readAction(request: unknown): Action {
   }
 }
 
-/** The middleware gives no tool call ids. Its actions are in the order of the calls, but not every call has one. */
+/** The middleware has no tool call ids. Its actions are in the order of the calls, but not every call has one. */
 function matchToolCalls(
   actions: readonly Action[],
   message: BaseMessage | undefined,

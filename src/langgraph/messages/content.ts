@@ -106,7 +106,7 @@ const partTypes = new Map<unknown, MediaPart['type']>([
 /** The AG-UI part for an image, audio, video or file block. Undefined for a block of another kind. */
 export function blockToMediaPart(block: unknown): MediaPart | undefined {
   if (!isRecord(block)) return undefined
-  // Gemini's client has generated media here.
+  // Gemini's client puts generated media here.
   if (isRecord(block.inlineData))
     return blockToMediaPart({ ...block.inlineData, type: inlineDataKind(block.inlineData) })
   const type = partTypes.get(block.type)

@@ -9,7 +9,7 @@ export interface MessageExtras {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly encryptedValue?: string
   readonly error?: string
-  /** The message is a stand-in for the result of a call that nobody has answered. */
+  /** The message is a synthetic result of an unanswered call. */
   readonly isSynthetic?: true
 }
 

@@ -2,7 +2,7 @@ import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messag
 import { toExtrasKwargs } from './message-extras.js'
 import { toolResultId } from './to-agui.js'
 
-/** The content of the result that stands in for one that never came. */
+/** The content of a synthetic result. */
 export const skippedResult = 'There is no result: the call was not answered.'
 
 /**
@@ -40,7 +40,7 @@ export function unansweredCalls(messages: readonly BaseMessage[]): CallRef[] {
   return toolCallsIn(caller).filter(({ id }) => !results.has(id))
 }
 
-/** A synthetic result for a call that nobody has answered. */
+/** A synthetic result for an unanswered call. */
 export function toSkippedResult({ id, name }: CallRef): ToolMessage {
   const message = new ToolMessage({
     id: toolResultId(id),

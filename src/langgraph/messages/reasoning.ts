@@ -33,7 +33,7 @@ export function attachReasoning(messageId: string, messages: readonly ReasoningM
   }
 }
 
-/** The id of the reasoning that a provider gives no id. `index` counts those of one message from 0. */
+/** The id of reasoning without a provider's id. `index` counts those of one message from 0. */
 export function reasoningId(messageId: string, index: number): string {
   return index === 0 ? `${messageId}:reasoning` : `${messageId}:reasoning:${index + 1}`
 }
@@ -119,7 +119,7 @@ export interface ReasoningChunk {
   /** The provider's id. It may come before any text. */
   readonly id?: string | undefined
   readonly text?: string | undefined
-  /** The provider's signature or encrypted content, wanted back with the next request. */
+  /** The provider's signature or encrypted content. The next request must contain it. */
   readonly signature?: string | undefined
   /** The content block that the chunk belongs to. */
   readonly block?: string | number | undefined

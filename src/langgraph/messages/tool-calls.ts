@@ -16,7 +16,7 @@ const rawKey = '__raw_arguments__'
 /** Google's client keeps the signatures of tool calls here. */
 export const signaturesKey = '__gemini_function_call_thought_signatures__'
 
-/** Tool calls as LangChain has them. `isAnswered` tells whether the thread has a result for a call. */
+/** Tool calls as LangChain has them. `isAnswered`: whether the thread has a result for a call. */
 export function toLangChainCalls(
   calls: readonly ToolCall[],
   isAnswered: (toolCallId: string) => boolean,

@@ -91,9 +91,9 @@ function createGraphTranslator(
 }
 
 /**
- * The input that answers a client tool call whose result is in the thread already. A node with several such calls asks
- * for one result after the other, though the client sends them together. Each result is given once, even if the graph
- * asks for it again.
+ * The input that answers a client tool call whose result is in the thread already. A node with several such calls waits
+ * for one result after the other, though the client sends them together. Uses each result once, even if the graph
+ * waits for it again.
  */
 async function nextClientResult(
   { setup, ctx, config }: GraphRun,
@@ -141,7 +141,7 @@ function withSpan(entry: ResumableInterrupt, translator: GraphTranslator): Resum
   return { ...entry, interrupt: { ...entry.interrupt, subagentRunId } }
 }
 
-/** Gives an error of LangGraph a code if its meaning is known. */
+/** Adds a code to a known error of LangGraph. */
 function toGraphError(error: unknown, signal: AbortSignal): unknown {
   if (MillraceError.isInstance(error) || isAbortError(error, signal)) return error
   const code = isRecord(error) ? error.lc_error_code : undefined

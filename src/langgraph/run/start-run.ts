@@ -37,7 +37,7 @@ interface GraphFrame extends InterruptFrame {
   readonly interrupts: readonly ResumableInterrupt[]
 }
 
-/** Decides how a run starts: with answers, with what is new in the thread, or not at all. */
+/** Decides how a run starts: with answers, with new messages of the thread, or not at all. */
 export async function startGraphRun(
   setup: GraphSetup,
   ctx: RunContext,
@@ -68,7 +68,7 @@ export async function startGraphRun(
   return { type: 'end', control: waitingControl(ctx, { interrupts, answers: Object.fromEntries(answers) }) }
 }
 
-/** The key in `ctx.values` under which a failed attempt is noted: the next one resumes from the checkpoint. */
+/** The key in `ctx.values` that marks a failed attempt: the next one resumes from the checkpoint. */
 export function failedKey({ runId, span }: RunContext): string {
   return `langgraph failed ${runId} ${span.address}`
 }
@@ -110,7 +110,7 @@ export interface WaitingRun {
   readonly pending?: readonly string[]
 }
 
-/** The control of a run that waits for people, for the client, or for nobody. */
+/** The control of a run with open interrupts, with pending client calls, or with neither. */
 export function waitingControl(
   ctx: RunContext,
   { interrupts, answers = {}, pending = [] }: WaitingRun,

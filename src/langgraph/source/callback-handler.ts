@@ -12,14 +12,14 @@ export interface CallbackHandlerOptions {
   readonly report: (problem: string) => void
 }
 
-/** A promise if LangChain should wait before it goes on. */
+/** A promise if LangChain should wait before it continues. */
 type Wait = Promise<unknown> | undefined
 type ArgsOf<Name extends keyof BaseCallbackHandler> = Parameters<
   Extract<BaseCallbackHandler[Name], (...args: never[]) => unknown>
 >
 
 /**
- * Turns the callbacks of LangChain into native events. It changes nothing but that models stream. LangChain awaits it:
+ * Turns the callbacks of LangChain into native events. Its only effect is that models stream. LangChain awaits it:
  * a provider reads on when the queue has space again. Never throws.
  */
 export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTarget {
@@ -149,7 +149,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       return undefined
     }
     const node = this.#runs.get(parentRunId)
-    // Only its input tells a graph that is the node from one that the node's code calls: it is the node's own.
+    // A graph that is the node itself has the node's own input; one that the node's code calls has another.
     const isNode = isNodeChain(start) || (node?.kind === 'node' && node.input === input)
     const around = this.#runs.add(runId, parentRunId, { kind: 'graph' })
     const shownName = isNode && name === defaultGraphName ? (node?.name ?? name) : name
@@ -251,7 +251,7 @@ function isHiddenChain({ tags }: ChainStart): boolean {
   return tags.includes('langsmith:hidden')
 }
 
-/** The kinds of LangChain runs that native events are about. */
+/** The kinds of LangChain runs with native events. */
 type NativeRunKind = 'node' | 'graph' | 'model' | 'tool'
 
 interface OpenNativeRun {
@@ -261,8 +261,8 @@ interface OpenNativeRun {
 }
 
 /**
- * The LangChain runs that are open. LangChain has many more runs than native events are about: functions, sequences,
- * routers. Those are skipped, and what runs inside them belongs to the next run around that is not.
+ * The open LangChain runs. LangChain has many more runs than those with native events: functions, sequences,
+ * routers. This skips them: what runs inside them belongs to the nearest run around with events.
  */
 class OpenRuns {
   readonly #open = new Map<string, OpenNativeRun>()

@@ -39,7 +39,7 @@ function isEmitTarget<T extends object>(handler: T): handler is T & EmitTarget {
   return emitTarget in handler
 }
 
-/** Calls `start` as if no graph were around, so that a graph it starts is not nested. */
+/** Calls `start` without the current graph's context, so that a graph it starts is not nested. */
 export function outsideOfGraphs<T>(start: () => T): T {
   return AsyncLocalStorageProviderSingleton.getInstance().run(undefined, start)
 }

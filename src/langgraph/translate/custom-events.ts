@@ -32,7 +32,7 @@ export class CustomEvents {
     const { sink, visible, report } = this.#options
     if (reservedNames.has(name)) {
       const isWritten = isRecord(value) && this.#writeReserved(name, value, subagentRunId)
-      if (!isWritten) report(`'${name}' was emitted without what it needs; it was left out`)
+      if (!isWritten) report(`'${name}' was emitted without a required field; it was left out`)
       return
     }
     const safe = visible.toSafe(value, `the value of '${name}'`) ?? null

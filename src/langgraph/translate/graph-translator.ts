@@ -26,7 +26,7 @@ export interface GraphTranslatorOptions extends Required<Pick<LangGraphOptions, 
   readonly report: (problem: string) => void
 }
 
-/** Turns the native events of one run into AG-UI events. It changes nothing in the native events. */
+/** Turns the native events of one run into AG-UI events. Does not change the native events. */
 export class GraphTranslator {
   readonly #options: GraphTranslatorOptions
   readonly #sink = new EventSink()

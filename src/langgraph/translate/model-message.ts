@@ -42,7 +42,7 @@ const noBlocks: readonly unknown[] = []
 const everything: Wanted = { text: true, reasoning: true, media: true }
 
 /**
- * Writes one message of one model: text, reasoning and tool calls. It shares nothing with other messages, so messages
+ * Writes one message of one model: text, reasoning and tool calls. It shares no state with others, so messages
  * that are written at the same time stay apart.
  */
 export class ModelMessage {
@@ -179,7 +179,7 @@ class ReasoningWriter {
   #latestId: string | undefined
   #block: ReasoningChunk['block']
   #paragraph: number | undefined
-  /** The signature of the message being written, as far as it came. */
+  /** The signature so far of the message being written. */
   #signature = ''
   /** The messages written. */
   readonly ids: string[] = []

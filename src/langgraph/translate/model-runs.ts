@@ -22,7 +22,7 @@ interface ModelRun {
   readonly message: ModelMessage | undefined
   readonly provider: string | undefined
   readonly model: string | undefined
-  /** The sum of what the chunks have reported. */
+  /** The sum of the chunks' usage. */
   usage: UsageMetadata | undefined
 }
 
@@ -32,7 +32,7 @@ const unannounced = { isHidden: false, provider: undefined, model: undefined }
 export class ModelRuns {
   readonly #options: ModelRunsOptions
   readonly #runs = new Map<string, ModelRun>()
-  /** Messages of failed models, while it is open whether the graph goes on. */
+  /** Messages of failed models, until it is known whether the graph continues. */
   #broken: BrokenMessage[] = []
 
   constructor(options: ModelRunsOptions) {
@@ -82,7 +82,7 @@ export class ModelRuns {
     }
   }
 
-  /** Rejects the broken messages of a span, because the graph goes on there: clients may hide them, models do not see them. */
+  /** Rejects the broken messages of a span, where the graph continues: clients may hide them, models do not see them. */
   rejectBroken(subagentRunId: string | undefined): void {
     if (this.#broken.length === 0) return
     const rejected = this.#broken.filter((broken) => broken.subagentRunId === subagentRunId)
@@ -124,7 +124,7 @@ export class ModelRuns {
   }
 }
 
-/** The usage of a model call. The whole message knows best. Undefined if nothing is known. */
+/** The usage of a model call. The whole message wins. Undefined if unknown. */
 function modelRunUsage(run: ModelRun, whole: BaseMessage | undefined): TokenUsage | undefined {
   const { usage_metadata: usage = run.usage } = (whole ?? {}) as { usage_metadata?: UsageMetadata }
   const provider = run.provider ?? responseField(whole, 'model_provider')

@@ -25,7 +25,7 @@ export class StateMessages {
   /** Ids of messages that clients have, or that the graph began with. */
   readonly #known: Set<string>
   readonly #shown: Set<string>
-  /** The first state is what the graph began with. Before it, old and new messages look the same. */
+  /** True after the first state, which has the old messages. Before it, old and new ones look the same. */
   #hasHistory = false
   /** Messages that cannot be written yet. The graph gives them ids after the node has ended. */
   #waiting: WaitingMessage[] = []
@@ -155,7 +155,7 @@ function collectMessages(value: unknown, collection: Collection, depth: number):
   else if (isCommand(value)) collectMessages(value.update, collection, depth + 1)
   else if (isWrappedOutput(value)) collectMessages(value.output, collection, depth + 1)
   else
-    // State may be large, so the members of an update are searched one level deep.
+    // State may be large, so search the members of an update one level deep.
     for (const [name, member] of Object.entries(value)) {
       if (key !== undefined && name !== key) continue
       const entries: readonly unknown[] = Array.isArray(member) ? member : [member]

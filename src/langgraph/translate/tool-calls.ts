@@ -10,7 +10,7 @@ import { toolResultId } from '../messages/to-agui.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { toSafeText } from './visible-state.js'
 
-/** The tool calls of one run. Calls of client tools are pending; results have the ids that history gives them too. */
+/** The tool calls of one run. Calls of client tools are pending; results have the same ids as in the history. */
 export class GraphToolCalls extends ToolCallTracker {
   readonly #isClientTool: (name: string) => boolean
 
@@ -109,7 +109,7 @@ export class ToolCallAssembler {
     this.#all.length = 0
   }
 
-  /** Ends the calls of a message that broke off: nobody executes them. Returns their ids. */
+  /** Ends the calls of a message that broke off, which nobody executes. Returns their ids. */
   abandon(): readonly string[] {
     const { calls, subagentRunId } = this.#options
     const ids = this.#all.flatMap(({ toolCallId, isRepeat }) =>

@@ -47,8 +47,8 @@ export function toSafeText(value: unknown): string {
 type OnLeftOut = (path: string, problem: string) => void
 
 /**
- * A copy of a value that is JSON. LangChain messages become plain objects; objects with `toJSON`, such as a Date, are
- * asked. Other class instances, circles, functions, BigInts and NaN are left out; in lists null takes their place.
+ * A copy of a value that is JSON. LangChain messages become plain objects; objects with `toJSON`, such as a Date, call
+ * it. Other class instances, circles, functions, BigInts and NaN are left out; in lists null takes their place.
  */
 function toJsonSafe(value: unknown, path: string, onLeftOut: OnLeftOut): unknown {
   return copyValue(value, path, { onLeftOut, ancestors: new Set() })
