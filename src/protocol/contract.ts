@@ -39,7 +39,7 @@ export interface FoldOptions {
  * The stream emits strict AG-UI 1.0: RUN_STARTED first, and exactly one terminal event with everything closed before it.
  *
  * - A chunk opens its message or tool call. Within a lane, opening one item closes another.
- * - The end of what is closed already is ignored.
+ * - The end of a closed item is ignored.
  * - An encrypted value is sent after the end of its message or tool call.
  */
 export interface RunStream {
@@ -53,7 +53,7 @@ export interface RunStream {
   write(event: AgentEvent): void
   /** Ends the run. Throws, with nothing written, when the end itself is invalid: then call `fail`. */
   finish(end: RunEnd): void
-  /** Ends the run with RUN_ERROR. Clients learn what the error may show, see `toWireError`. */
+  /** Ends the run with RUN_ERROR. Clients get its public part, see `toWireError`. */
   fail(error: unknown, options?: FailOptions): void
   /**
    * Closes all that is open, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
@@ -70,11 +70,11 @@ export interface RunStreamOptions {
   readonly messages?: readonly Message[]
   /** The state the client holds when the run starts. */
   readonly state?: unknown
-  /** Receives every event of the strict stream, in order, synchronously. What it throws reaches the writer. */
+  /** Receives every event of the strict stream, in order, synchronously. Its errors reach the writer. */
   readonly emit: (event: AgUiEvent) => void
   /** Reads the agent's own state, for the snapshot that is sent when a delta does not fit the client's. */
   readonly readState?: () => unknown
-  /** Called with what had to be left out or could not be kept as the agent wrote it. Must not throw. */
+  /** Called with a sentence about each event that was left out or changed. Must not throw. */
   readonly onProblem?: (problem: string) => void
   readonly newId?: () => string
 }

@@ -12,7 +12,7 @@ const versionGrammar = /^(\d+)\.\d+$/
 const inputShape = toShape(RunAgentInputSchema)
 
 /**
- * Checks the body of a run request. Drops what the protocol does not know with a warning, reads what older clients send
+ * Checks the body of a run request. Drops unknown members with a warning, reads the forms of older clients
  * as 1.0, and refuses malformed fields. Never mutates the body; shares with it what needs no change.
  *
  * Throws `INVALID_INPUT`, naming the first malformed field and listing up to 20 in `details.issues`, or

@@ -70,7 +70,7 @@ export function eventProblem(event: AgUiEvent): string | undefined {
   return issue && `${event.type}.${issue.field}: ${issue.message}`
 }
 
-/** Marks a value that must be left out, and says why. The checked value may contain some already. */
+/** Marks a value that must be left out, with the reason. The checked value may contain some already. */
 export class Dropped {
   readonly reason: string
 

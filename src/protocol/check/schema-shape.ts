@@ -10,9 +10,9 @@ export type Shape =
       readonly isClean: (value: unknown) => boolean
     }
   | { readonly kind: 'array'; readonly element: Shape }
-  /** A union told apart by one member, such as a message by its `role`. */
+  /** A union with a tag member, such as the `role` of a message. */
   | { readonly kind: 'tagged'; readonly tag: string; readonly arms: ReadonlyMap<unknown, Shape> }
-  /** A union told apart by what the value is, such as `string | ContentPart[]`. */
+  /** A union by the kind of value, such as `string | ContentPart[]`. */
   | { readonly kind: 'either'; readonly arms: readonly Shape[] }
   /** Anything else. `expected` names it for an error message: `string`, or the words allowed in quotes. */
   | { readonly kind: 'leaf'; readonly expected: string; readonly check: (value: unknown) => boolean }
@@ -25,7 +25,7 @@ interface Member {
 }
 
 /**
- * The part of a zod 4 schema that is read. It is read by structure and not with `instanceof`: the schemas may have
+ * The members of a zod 4 schema that `toShape` reads, by structure and not with `instanceof`: the schemas may have
  * been built by another copy of zod than the one installed beside us.
  */
 interface SchemaNode {
@@ -152,7 +152,7 @@ function hasPlainPrototype(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Makes the check whether a value is of the kind that a schema describes, whatever is in it. */
+/** Makes the check whether a value is of the kind that a schema describes. Ignores its members. */
 export function toKindCheck(shape: Shape): Check {
   switch (shape.kind) {
     case 'array':

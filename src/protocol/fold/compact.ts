@@ -64,7 +64,7 @@ class Compaction {
     this.out.push(event)
   }
 
-  /** Writes all that waits to be joined. */
+  /** Writes the joined deltas. */
   flush(): void {
     this.#writeDeltas()
     if (this.#state) this.out.push(this.#state)

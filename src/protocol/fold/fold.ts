@@ -189,7 +189,7 @@ function resultProblem(messages: MessageList, event: EventOf<'TOOL_CALL_RESULT'>
   return undefined
 }
 
-/** The assistant message a new call belongs to; made when it is not there yet. */
+/** The assistant message a new call belongs to; makes it if it is missing. */
 function holderFor(
   messages: MessageList,
   event: EventOf<'TOOL_CALL_START'>,

@@ -12,8 +12,8 @@ interface Index {
 }
 
 /**
- * The messages a client holds, in order, with constant-time look-up by message id and by tool-call id. The messages it is
- * made of are never changed: one is copied the first time it is written to. What `own` returns may be written.
+ * The messages a client holds, in order, with constant-time look-up by message id and by tool-call id. Never changes
+ * the messages it starts with: the first write copies a message. Callers may write to what `own` returns.
  */
 export class MessageList {
   #all: Message[]
@@ -21,7 +21,7 @@ export class MessageList {
   #index: Index | undefined
   #searches = 0
   #own: Set<Message> | undefined
-  /** The newest of our own. The next event is most likely for it. */
+  /** The newest copied or new message. The next event is most likely for it. */
   #latest: Message | undefined
 
   constructor(initial: readonly Message[]) {

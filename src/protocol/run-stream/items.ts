@@ -47,7 +47,7 @@ function newestFirst(lane: Lane): Item[] {
   return lane.open.size === 0 ? [] : [...lane.open].reverse()
 }
 
-/** Saves the extras of an event for the next one that is sent of the item: an empty delta, say, is not sent. */
+/** Saves the extras of an unsent event, an empty delta for example, for the item's next event. */
 export function carry(item: Item, extras: Extras): void {
   const metadata = mergeMetadata(item.carried?.metadata, extras.metadata)
   item.carried = { ...item.carried, ...extras, ...(metadata === undefined ? {} : { metadata }) }

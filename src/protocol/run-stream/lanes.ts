@@ -81,13 +81,13 @@ function endLike(event: EventOf<'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>): LaneEn
   return { type: 'SUBAGENT_ERROR', message, ...(code === undefined ? {} : { code }) }
 }
 
-/** Ends every running subagent and closes all that is open in the run's own lane. */
+/** Ends every running subagent and closes every item and step of the run's own lane. */
 export function closeLanes(run: RunState, endOf: (lane: Lane) => LaneEnd): void {
   for (const lane of [...run.openLanes].reverse()) endLane(run, lane, endOf(lane))
   closeLaneContent(run, run.root)
 }
 
-/** Closes all that is open in the lane and then the lane itself. */
+/** Closes every item and step of the lane, then the lane itself. */
 function endLane(run: RunState, lane: Lane, end: LaneEnd): void {
   closeLaneContent(run, lane)
   run.emit({ ...end, ...laneTag(lane), subagentRunId: lane.id ?? '' })

@@ -107,7 +107,7 @@ function startEventFor(item: MessageItem): EventOf<'TEXT_MESSAGE_START' | 'REASO
   return { type: 'TEXT_MESSAGE_START', messageId: item.id, role: item.role, ...name }
 }
 
-/** Writes an empty reasoning message, for what a model only gives encrypted. Returns its id on the wire. */
+/** Writes an empty reasoning message, for reasoning that is only encrypted. Returns its id on the wire. */
 export function writeEmptyReasoning(run: RunState, lane: Lane, id: string): string {
   const item = claimMessage(run, 'reasoning', { lane, id })
   openMessage(run, item)

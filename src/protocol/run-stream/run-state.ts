@@ -46,7 +46,7 @@ interface OpenItem {
   isOpen: boolean
   /**
    * Stays open when something else opens in its lane. True for a tool call with an explicit start, and for an item that
-   * is continued after another one has closed it: that agent really writes several at once.
+   * continues after another one has closed it: that agent writes several at once.
    */
   sticky: boolean
   /** Extras of events that were not sent, for the item's next event. */
@@ -72,7 +72,7 @@ export interface CallItem extends OpenItem {
   readonly kind: 'call'
   readonly name: string
   readonly parentMessageId: string | undefined
-  /** No argument may follow: the agent said so, or a snapshot has restated the call. */
+  /** No argument may follow: the agent ended the call, or a snapshot has restated it. */
   ended: boolean
   answered: boolean
 }
@@ -81,7 +81,7 @@ export type Item = MessageItem | SpanItem | CallItem
 
 /**
  * All that one run stream knows. The writers of the event families work on it; only its `emit` methods produce output.
- * Collections that most runs do not need are made when they are first asked for.
+ * Collections that most runs do not need are created at the first use.
  */
 export class RunState {
   /** What the client holds. */
@@ -92,7 +92,7 @@ export class RunState {
   readonly messages = new MessageItems()
   /** Items whose id was taken by another owner or kind, by lane, kind and the id the agent uses. */
   renamed: Map<string, MessageItem> | undefined
-  /** Ids on the wire that are spoken for, whether or not the fold has them yet. */
+  /** Ids on the wire that are taken, whether or not the fold has them yet. */
   readonly claimed = new Set<string>()
   readonly newId: () => string
   readonly readState: (() => unknown) | undefined
@@ -134,7 +134,7 @@ export class RunState {
     return (this.#calls ??= new Map())
   }
 
-  /** Ids of calls a snapshot may have taken away. */
+  /** Ids of calls that a snapshot may have removed. */
   get pastCalls(): Set<string> {
     return (this.#pastCalls ??= new Set())
   }

@@ -42,7 +42,7 @@ export function createRunStream(options: RunStreamOptions): RunStream {
   return new StrictStream(run, { threadId, runId })
 }
 
-/** Takes up a run stream that stopped in the middle. Without any events it starts with RUN_STARTED. */
+/** Resumes a run stream that stopped in the middle. Without any events it starts with RUN_STARTED. */
 export function resumeRunStream({ events, onUnreadable, ...options }: ResumeRunStreamOptions): RunStream {
   const unsent: AgUiEvent[] = []
   let emit: RunStreamOptions['emit'] = (event) => void unsent.push(event)
@@ -62,13 +62,13 @@ export function resumeRunStream({ events, onUnreadable, ...options }: ResumeRunS
   return stream
 }
 
-/** Written by an agent, a suspension lets its lane wait for the end of the run. In a log it is the lane's end. */
+/** A suspension that an agent writes keeps its lane open until the run ends. In a log it is the lane's end. */
 function withoutSuspension(event: AgentEvent): AgentEvent {
   return event.type === 'SUBAGENT_FINISHED' ? { type: event.type, subagentRunId: event.subagentRunId } : event
 }
 
 export interface WithRunStreamOptions extends Omit<RunStreamOptions, 'emit'>, ClosingOptions {
-  /** Ends the run as cancelled. The source is closed and given its grace time, whether or not it reacts. */
+  /** Ends the run as cancelled. Closes the source and waits for its grace time, whether or not it reacts. */
   readonly signal?: AbortSignal
 }
 
@@ -189,7 +189,7 @@ function writeDelta(run: RunState, event: AgentEvent): boolean {
   return true
 }
 
-/** Gives a checked event to the writer of its family. */
+/** Passes a checked event to the writer of its family. */
 function route(run: RunState, event: AgentEvent): void {
   switch (event.type) {
     case 'TEXT_MESSAGE_START':

@@ -135,7 +135,7 @@ function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Inter
   })
 }
 
-/** The counts a client can take. A broken count is left out: it must not cost the user the answer. */
+/** The counts a client can take. Leaves out a broken count: it must not fail the run. */
 function validUsage(usage: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {
   const entries = usage.flatMap((entry) => {
     const valid = Object.entries(entry).filter(([key, value]) => isUsageField(key, value))

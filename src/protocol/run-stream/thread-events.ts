@@ -13,7 +13,7 @@ export function writeStateSnapshot(run: RunState, event: EventOf<'STATE_SNAPSHOT
 }
 
 /**
- * Sends a delta only when it applies to the state the client holds. Otherwise the two have parted, and a snapshot
+ * Sends a delta only when it applies to the state the client holds. Otherwise the two states differ, and a snapshot
  * brings them together: of the agent's state if it can be read, else of what the client should hold.
  */
 export function writeStateDelta(run: RunState, event: EventOf<'STATE_DELTA'>): void {
@@ -70,12 +70,12 @@ export function writeActivityDelta(run: RunState, event: EventOf<'ACTIVITY_DELTA
     run.report(`ACTIVITY_DELTA: the patch does not apply to '${event.messageId}'`)
     return
   }
-  // Untagged, it belongs to whoever wrote the snapshot, who may have finished by now.
+  // Untagged, it belongs to the lane that wrote the snapshot, which may have finished.
   const { subagentRunId: _tag, ...rest } = event
   run.emit({ ...rest, messageId: activity.id })
 }
 
-/** The activity that an agent's id means, of this run or an earlier one. Messages of other roles are not touched. */
+/** The activity with an agent's id, of this run or an earlier one. Ignores messages of other roles. */
 function findActivity(run: RunState, rawId: string): ActivityMessage | undefined {
   const message = run.fold.list.get(run.activities.get(rawId) ?? rawId)
   return message?.role === 'activity' ? message : undefined
@@ -84,11 +84,11 @@ function findActivity(run: RunState, rawId: string): ActivityMessage | undefined
 type EncryptedValue = EventOf<'REASONING_ENCRYPTED_VALUE'>
 
 /**
- * Sends an encrypted value after the end of its message or call. Reasoning that a model only gives encrypted gets an
+ * Sends an encrypted value after the end of its message or call. Reasoning that is only encrypted gets an
  * empty message.
  */
 export function writeEncryptedValue(run: RunState, event: EncryptedValue): void {
-  // Untagged, it belongs to whoever owns what it is attached to.
+  // Untagged, it belongs to the lane of its message or call.
   const { subagentRunId: tag, ...rest } = event
   const isCall = event.subtype === 'tool-call'
   const item = isCall ? run.calls.get(event.entityId) : messageItemOf(run, event)

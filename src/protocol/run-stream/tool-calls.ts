@@ -27,7 +27,7 @@ function endCall(run: RunState, event: EventOf<'TOOL_CALL_END'>): void {
   }
 }
 
-/** Whether a call belongs to the thread, or did until a snapshot took it away. */
+/** Whether a call belongs to the thread, or did until a snapshot removed it. */
 function isPastCall(run: RunState, toolCallId: string): boolean {
   return run.fold.list.hasCall(toolCallId) || run.pastCalls.has(toolCallId)
 }
@@ -46,7 +46,7 @@ function callFor(run: RunState, event: CallStart): CallItem | undefined {
 
 function newCall(run: RunState, id: string | undefined, event: CallStart): CallItem | undefined {
   if (id !== undefined && isPastCall(run, id)) {
-    // A resumed agent may go through a call again that the thread already holds.
+    // A resumed agent may write a call again that the thread already has.
     run.report(`tool call '${id}' is the thread's already; only its result is sent`)
     return undefined
   }

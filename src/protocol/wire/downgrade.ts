@@ -10,7 +10,7 @@ import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
 
 export interface DowngradeOptions {
-  /** Called with what is lost, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
+  /** Called with each loss, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
   readonly warn?: (note: FieldNote) => void
   /**
    * `inline`, the default, shows the work of subagents as the parent's own: clients before 0.0.59 fail on the
@@ -80,7 +80,7 @@ function legacyEnd(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
     case 'success':
       return { ...event, outcome: { type: 'success' } }
     case 'interrupt': {
-      // A client that finds an interrupt expired refuses even to cancel it, and cannot go on with the thread.
+      // A client that finds an interrupt expired refuses even to cancel it, and cannot continue the thread.
       const interrupts = event.outcome.interrupts.map(({ expiresAt: _, ...interrupt }) => interrupt)
       return { ...event, outcome: { type: 'interrupt', interrupts } }
     }

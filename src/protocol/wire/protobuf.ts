@@ -52,7 +52,7 @@ function encodeMessage(event: AgUiEvent, encode: (event: BaseEvent) => Uint8Arra
 
 /**
  * Reads a stream of protobuf frames. Chunks may end anywhere. A frame that cannot be decoded, or that holds an event
- * type this version does not know, comes out as `malformed`, and reading goes on.
+ * type this version does not know, comes out as `malformed`, and reading continues.
  *
  * Throws `INVALID_EVENT` when a frame is above `maxProtobufFrame` or the stream ends within one.
  */

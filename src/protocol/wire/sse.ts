@@ -17,7 +17,7 @@ export type SseEncoder = (event: AgUiEvent, seq: number) => string
 
 /**
  * Makes the encoder of one run. Frames end with LF alone, since AG-UI clients do not read CRLF, and carry the
- * event's id so that a client can come back with `Last-Event-ID`. Members whose value is undefined are left out, as
+ * event's id so that a client can reconnect with `Last-Event-ID`. Members whose value is undefined are left out, as
  * JSON does; nothing is validated. Throws `ENCODING_ERROR` when an event holds what JSON cannot carry (a cycle, a
  * bigint).
  */
@@ -45,7 +45,7 @@ const maxBuffered = 10 * 1024 * 1024
 /**
  * Reads an SSE stream of JSON events. Chunks may end anywhere, also within a character. Comments and unknown fields
  * are skipped, and a last frame without its blank line is still read, as AG-UI clients do. Data that is not JSON
- * comes out as a `malformed` frame, and reading goes on.
+ * comes out as a `malformed` frame, and reading continues.
  *
  * Throws `INVALID_EVENT` when a frame grows beyond 10 Mi characters.
  */
