@@ -5,6 +5,7 @@ import { createClient, idOf, play, settled } from '../../../test/support/run-age
 import { MillraceError } from '../../core/errors.js'
 import { sequentialIds } from '../../core/ids.js'
 import { scriptedModel, type Model, type Script } from '../../models/index.js'
+import type { AgUiEvent } from '../../protocol/index.js'
 import { agentTool } from '../tools/agent-tool.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { defineTool } from '../tools/define-tool.js'
@@ -41,6 +42,18 @@ async function inRoot<T>(work: (trace: Context) => Promise<T>): Promise<T> {
   } finally {
     root.end()
   }
+}
+
+/** The events with made ids numbered as they come up: which of two parallel calls gets its id first is nobody's business. */
+function numberIds(events: readonly AgUiEvent[], made: ReadonlySet<string>): unknown {
+  const numbers = new Map<string, string>()
+  const numbered = (_key: string, value: unknown): unknown => {
+    if (typeof value !== 'string' || !made.has(value)) return value
+    const number = numbers.get(value) ?? `id ${numbers.size + 1}`
+    numbers.set(value, number)
+    return number
+  }
+  return JSON.parse(JSON.stringify(events, numbered))
 }
 
 describe('a run', () => {
@@ -105,14 +118,11 @@ describe('a run', () => {
       expect(JSON.stringify({ name, attributes, status, events, links })).not.toContain(SECRET)
   })
 
-  test('sends the same events whether anybody looks or not', async () => {
-    const script: Script = [
-      ['Half ', busy],
-      // One after the other: the ids of parallel calls depend on who is first.
-      [call('c1', 'look'), { usage }],
-      [call('c2', 'helper', { request: 'Help.' }), { usage }],
-      'Done.',
-    ]
+  const helps = call('c2', 'helper', { request: 'Help.' })
+  test.each<[string, Script]>([
+    ['one after the other', [['Half ', busy], [call('c1', 'look'), { usage }], [helps, { usage }], 'Done.']],
+    ['in parallel', [['Half ', busy], [call('c1', 'look'), helps, { usage }], 'Done.']],
+  ])('sends the same events whether anybody looks or not, with calls %s', async (_, script) => {
     const eventsOf = async (options: RunOptions = {}) => {
       const helper = agentOf([[call('c3', 'look')], 'Helped.'], { name: 'helper' })
       const agent = agentOf(script, { tools: [look, agentTool(helper)] })
@@ -121,7 +131,15 @@ describe('a run', () => {
         runId: 'r',
         messages: [{ id: 'u', role: 'user', content: 'Go.' } as const],
       }
-      return (await play(agent, request, { newId: sequentialIds(), ...options })).events
+      const made = new Set<string>()
+      const ids = sequentialIds()
+      const newId = (prefix?: string) => {
+        const id = ids(prefix)
+        made.add(id)
+        return id
+      }
+      const { events } = await play(agent, request, { newId, ...options })
+      return numberIds(events, made)
     }
     const traced = await inRoot((trace) => eventsOf({ trace }))
     expect(spans.all.length).toBeGreaterThan(5)
