@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { agentOf, book, call, chat, shownIn, textsOf } from '../../../test/support/prebuilt.js'
-import { createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import { aborted, createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import { manualClock } from '../../core/clock.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import { defineTool } from '../tools/define-tool.js'
 import { exitTool } from '../tools/control-tools.js'
@@ -124,6 +125,30 @@ describe('a task', () => {
     const { events, outcome } = await play(agent, 'Go.')
     expect(resultsIn(events)).toEqual([`t1: Error: ${message}`])
     expect(outcome).toMatchObject({ type: 'completed', text: 'Sorry.' })
+  })
+
+  test('has no time limit of its own: the tools of its agent have that of the run', async () => {
+    const clock = manualClock()
+    const hang = defineTool({
+      name: 'hang',
+      description: 'Never ends.',
+      execute: (_args, { signal }) => aborted(signal),
+    })
+    const expert = chat('expert', [[call('h1', 'hang')], [call('h2', 'hang')], 'Late.'], { tools: [hang] })
+    const { agent } = deep([[task('t1', 'expert', 'Take your time.')], 'Done.'], {
+      subAgents: [expert.agent],
+    })
+    const played = play(agent, 'Go.', { clock, toolTimeoutMs: 1000 })
+    await clock.advance(1000)
+    await clock.advance(1000)
+    const { events, outcome } = await played
+    expect(resultsIn(events)).toEqual([
+      "h1: Error: Tool 'hang' took longer than 1000 ms.",
+      "h2: Error: Tool 'hang' took longer than 1000 ms.",
+      't1: Late.',
+    ])
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Done.' })
+    expect(clock.pending).toBe(0)
   })
 
   test('that fails is told to the model', async () => {
