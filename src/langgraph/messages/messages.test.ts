@@ -372,6 +372,26 @@ describe('to AG-UI', () => {
         },
       ])
     })
+
+    it.each(['constructor', 'toString', '__proto__'])(
+      'does not take a block for media because its type is %s, a name that every object has',
+      (type) => {
+        const block = { type, data: 'aGk=', mimeType: 'image/png' }
+        const inline = { type: 'inlineData', inlineData: { data: 'aGk=', mimeType: `${type}/x` } }
+        const content = [{ type: 'text', text: 'See' }, block, inline]
+        expect(toAgui([new HumanMessage({ id: 'u', content })])).toEqual([
+          {
+            id: 'u',
+            role: 'user',
+            content: [
+              { type: 'text', text: 'See' },
+              // Media of a kind that has no part of its own is a document.
+              { type: 'document', source: { type: 'data', value: 'aGk=', mimeType: `${type}/x` } },
+            ],
+          },
+        ])
+      },
+    )
   })
 })
 
