@@ -102,7 +102,7 @@ describe('a client that connects while the run ends', () => {
 describe('a run that was lost', () => {
   async function lose(store: Store): Promise<void> {
     const lease = await hold(store, key, 'dead')
-    const start = { keep: 0, append: [user('u1', 'Hello.')], state: {}, clientTools: [], opening: 0 }
+    const start = { keep: 0, append: [user('u1', 'Hello.')], state: {}, clientTools: [], catchUp: 0 }
     await store.threads.begin(lease, runOf('run-lost', { start }))
     const started = JSON.stringify({
       ...{ type: 'RUN_STARTED', threadId: 'thread-1', runId: 'run-lost', protocolVersion: '1.0' },
