@@ -1,4 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
+import { parseJson } from '../../core/json.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { RetryPolicy, Verdict, ModelAttempt } from '../retry/retry-policy.js'
 import { checkAgainst, toJsonSchema, type Schema } from '../tools/schema.js'
@@ -15,8 +16,8 @@ export interface Output {
 export function createOutput(schema: Schema): Output {
   const check = async (text: string): Promise<{ value: unknown } | { problem: string }> => {
     const json = parseFencedJson(text)
-    if (!json) return { problem: 'The answer is not JSON.' }
-    const checked = await checkAgainst(schema, json.value)
+    if (json === undefined) return { problem: 'The answer is not JSON.' }
+    const checked = await checkAgainst(schema, json)
     if (checked.ok) return { value: checked.value }
     return { problem: checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ') }
   }
@@ -60,13 +61,8 @@ function retryWith({ request }: ModelAttempt, text: string, problem: string): Ve
   }
 }
 
-/** The JSON in an answer, with or without a fence around it. */
-function parseFencedJson(text: string): { readonly value: unknown } | undefined {
+/** The JSON in an answer, with or without a fence around it. Undefined when there is none. */
+function parseFencedJson(text: string): unknown {
   const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1]
-  try {
-    return { value: JSON.parse(fenced ?? text) as unknown }
-  } catch {
-    // The caller reports the problem.
-    return undefined
-  }
+  return parseJson(fenced ?? text)
 }

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { parseJson } from '../../core/json.js'
 import { describeBriefly } from '../describe.js'
 import type { LintRule } from '../rules/rule-names.js'
 
@@ -40,8 +41,8 @@ export function createFrameReader(report: (rule: LintRule, message: string) => v
         return
       }
       count++
-      const document = parseFrameData(data)
-      if (document) events.push(document.value)
+      const document = parseJson(data)
+      if (document !== undefined) events.push(document)
       else report('frame-json', `frame ${count} ${frameProblem(data)}`)
     },
     onError({ type }) {
@@ -68,15 +69,6 @@ export function createFrameReader(report: (rule: LintRule, message: string) => v
     end() {
       if (isReadable) parser.feed('\n\n')
     },
-  }
-}
-
-function parseFrameData(data: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(data) }
-  } catch {
-    // Not JSON: the caller reports it.
-    return undefined
   }
 }
 
