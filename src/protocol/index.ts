@@ -30,6 +30,7 @@ export {
   isCutOff,
   isRejected,
   isToolError,
+  rejectedCallContent,
   rejectedMark,
   rejectMessage,
   toolErrorMark,

@@ -19,6 +19,9 @@ export function rejectedMark(reason: string): Metadata {
   return { millrace: { rejected: reason } }
 }
 
+/** Content of the result that a call of a rejected message gets: nobody is to execute it. */
+export const rejectedCallContent = 'This call was rejected. It was not carried out.'
+
 /** Whether a message was cut off because its run was cancelled or lost. */
 export function isCutOff(message: Pick<Message, 'metadata'>): boolean {
   return millraceMark(message)?.cancelled === true

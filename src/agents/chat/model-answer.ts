@@ -1,6 +1,12 @@
 import type { AssistantMessage, Message, ReasoningMessage, TokenUsage, ToolCall } from '@ag-ui/core'
 import type { FinishReason, ModelPart } from '../../models/index.js'
-import { rejectedMark, rejectMessage, type AgentEvent, type EventOf } from '../../protocol/index.js'
+import {
+  rejectedCallContent,
+  rejectedMark,
+  rejectMessage,
+  type AgentEvent,
+  type EventOf,
+} from '../../protocol/index.js'
 
 /** A tool call the model made. */
 export interface CallRequest {
@@ -96,7 +102,7 @@ export class Answer {
       type: 'TOOL_CALL_RESULT',
       messageId: this.#options.newId('message'),
       toolCallId,
-      content: 'This call was rejected. It was not carried out.',
+      content: rejectedCallContent,
       metadata: rejectedMark(reason),
     }))
     return [...messages, ...results]

@@ -1,7 +1,7 @@
 import { tokenUsageFromLangChainMetadata, type TokenUsage } from '@ag-ui/core'
 import { mergeUsageMetadata, type BaseMessage, type UsageMetadata } from '@langchain/core/messages'
 import type { EventSink } from '../../bridge/event-sink.js'
-import { rejectedMark, rejectMessage } from '../../protocol/index.js'
+import { rejectedCallContent, rejectedMark, rejectMessage } from '../../protocol/index.js'
 import type { GraphEventOf } from '../contract.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage, type BrokenMessage } from './model-message.js'
@@ -99,8 +99,8 @@ export class ModelRuns {
     ]
     for (const message of messages) for (const event of rejectMessage(message, 'error')) sink.add(event)
     const metadata = rejectedMark('error')
-    const content = 'This call was rejected. It was not carried out.'
-    for (const toolCallId of toolCallIds) calls.result({ toolCallId, content, metadata, subagentRunId })
+    for (const toolCallId of toolCallIds)
+      calls.result({ toolCallId, content: rejectedCallContent, metadata, subagentRunId })
   }
 
   #add(
