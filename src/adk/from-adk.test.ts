@@ -99,6 +99,29 @@ describe('an agent of ADK', () => {
     ])
   })
 
+  it('leaves it to the client to confirm predicted state, with a call that has a name', async () => {
+    const { llm, agent } = helper(
+      [callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('21 degrees'), says('Good')],
+      { predictState: [{ stateKey: 'last_city', tool: 'get_weather', toolArgument: 'city' }] },
+    )
+    const client = createClient(agent)
+    const { outcome } = await client.say('Weather?')
+    if (outcome.type !== 'completed') throw new Error(outcome.type)
+    expect(outcome.pendingToolCalls).toMatchObject([
+      { function: { name: 'confirm_changes', arguments: '{}' } },
+    ])
+    const toolCallId = outcome.pendingToolCalls[0]?.id ?? ''
+    const second = await client.send({
+      messages: [
+        ...client.messages,
+        { id: 't1', role: 'tool', toolCallId, content: '{"accepted":true}' },
+        { id: 'u2', role: 'user', content: 'Fine.' },
+      ],
+    })
+    expect(second.outcome).toMatchObject({ type: 'completed', text: 'Good', pendingToolCalls: [] })
+    expect(JSON.stringify(llm.calls)).not.toContain('confirm_changes')
+  })
+
   it('goes on after a restart with sessions in memory: they are made again from the thread', async () => {
     const before = helper([callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('21 degrees')])
     const after = helper([says('Still 21')])

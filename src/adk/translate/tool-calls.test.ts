@@ -109,6 +109,7 @@ describe('a call', () => {
       'TOOL_CALL_ARGS c1 "{}"',
       'TOOL_CALL_END c1',
     ])
+    expect(batches.at(-1)?.[0]).toMatchObject({ toolCallId: 'c1', toolCallName: 'pick' })
     expect(translator.pendingCallIds).toEqual(['c1'])
   })
 
