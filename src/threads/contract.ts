@@ -13,7 +13,7 @@ export interface Store {
   readonly leases: Leases
   /** Resolves if the store can read and write. */
   check(): Promise<void>
-  /** Waits for what is under way. Call nothing afterwards. */
+  /** Waits for running operations. Call nothing afterwards. */
   close(): Promise<void>
 }
 
@@ -50,13 +50,13 @@ export interface RunLog {
 }
 
 export interface Leases {
-  /** Undefined while anybody holds the thread, this owner included. */
+  /** Undefined while any owner holds the lease, this one included. */
   acquire(key: ThreadKey, terms: LeaseTerms): Promise<Lease | undefined>
   /** False if the lease is lost. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Does nothing if the lease is lost. */
   release(lease: Lease): Promise<void>
-  /** Whether anybody holds the thread now. */
+  /** Whether any owner holds the lease now. */
   isHeld(key: ThreadKey): Promise<boolean>
 }
 
@@ -73,7 +73,7 @@ export interface LeaseTerms {
   readonly ttlMs: number
 }
 
-/** Whose threads: an application, one of its users, and the agent they talk to. */
+/** The owner of threads: an application, one of its users, and the agent they talk to. */
 export interface Owner {
   readonly app: string
   readonly user: string
@@ -94,21 +94,21 @@ export interface Thread {
   readonly updatedAt: number
   /** People recognise the thread by it. */
   readonly title: string
-  /** The thread that this fork keeps the replaced messages of. */
+  /** The thread whose replaced messages this fork keeps. */
   readonly forkedFrom?: string
   /** Oldest first. */
   readonly messages: readonly Message[]
   /** The whole state, private keys included. */
   readonly state: unknown
-  /** The state that clients last followed, if it was changed since without a run. */
+  /** The state that clients last saw, if it changed since without a run. */
   readonly shown?: unknown
   /** The open interrupts. */
   readonly interrupts: readonly Interrupt[]
   /** Calls that wait for the client's results. */
   readonly pendingToolCalls: readonly PendingToolCall[]
-  /** The agent resumes the open interrupts from it. */
+  /** The run that answers the open interrupts resumes from it. */
   readonly checkpoint?: unknown
-  /** The latest run. If it is `running`, it is at work, or was lost with its process. */
+  /** The latest run. If it is `running`, it is live, or was lost with its process. */
   readonly run?: RunRecord
 }
 
@@ -131,7 +131,7 @@ export interface RunRecord {
   readonly start?: RunStart
 }
 
-/** How the thread looked to a run when it started, as a change of what was stored. */
+/** The thread at the start of a run, as a change of the stored one. */
 export interface RunStart extends MessageChange {
   readonly state: unknown
   /** Names of the tools the client offers. */
@@ -150,7 +150,7 @@ export interface MessageChange {
 
 /** The changes of one commit. Absent members stay as they were, except `checkpoint` and `shown`: absent means none. */
 export interface ThreadChange extends MessageChange {
-  /** The version this change was made from, 0 for a new thread. */
+  /** The version that this change is based on, 0 for a new thread. */
   readonly version: number
   readonly state: unknown
   readonly shown?: unknown
@@ -166,7 +166,7 @@ export interface ThreadChange extends MessageChange {
 }
 
 interface CommitOptions {
-  /** Also releases the lease, in the same write: nobody finds the change and the thread still held. Default false. */
+  /** Also releases the lease, in the same write: a reader of the change finds the thread free. Default false. */
   readonly release?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * Writes the lines of a log as one text. Most lines are deltas of one message and differ from the line before in their end
- * only: of those only the end is written, behind a mark that no JSON begins with. That saves nine tenths.
+ * only: this writes only their end, behind a mark that no JSON begins with. That saves nine tenths.
  */
 export function toLogText(lines: readonly string[]): string {
   const written: string[] = []

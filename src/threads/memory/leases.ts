@@ -6,8 +6,8 @@ import { copyThreadKey, threadKeyText } from '../thread-key.js'
 
 export interface MemoryLeases extends Leases {
   /**
-   * Throws LEASE_LOST if the lease was released or another one was given since. An expired lease counts until somebody takes
-   * the thread: its late write disturbs nobody.
+   * Throws LEASE_LOST if the lease was released or the thread leased again. An expired lease counts until another takes
+   * the thread: its late write does no harm.
    */
   assertCurrent(lease: Lease): void
   /** Releases a lease at once. */

@@ -8,9 +8,9 @@ import type { MemoryLeases } from './leases.js'
 export interface MemoryLog extends RunLog {
   /** Appends without a lease. Throws STORE_ERROR, with nothing changed, if the number is not new. */
   add(key: ThreadKey, batch: LogBatch): void
-  /** Removes the logs of a thread, except that of one run if it is named, and wakes those who wait for them. */
+  /** Removes the logs of a thread, except that of one run if it is named, and wakes their waiters. */
   remove(key: ThreadKey, exceptRunId?: string): void
-  /** Wakes everybody who waits. */
+  /** Wakes all waiters. */
   close(): void
 }
 
@@ -136,7 +136,7 @@ interface Waiters {
   readonly wakeAll: () => void
 }
 
-/** Keeps nothing of a name that nobody waits for. */
+/** Keeps only names with waiters. */
 function createWaiters(): Waiters {
   const waiting = new Map<string, Set<() => void>>()
 

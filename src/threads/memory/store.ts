@@ -12,10 +12,10 @@ export interface MemoryStoreOptions {
 
 /**
  * Keeps threads in the memory of this process: for tests, for development, and for servers that may forget. Copies nothing:
- * what `begin` and `commit` are given belongs to the store, is frozen, and must not be changed afterwards; what is frozen
+ * arguments of `begin` and `commit` belong to the store, are frozen, and must not change afterwards; what is frozen
  * already must be frozen deeply. `load` returns the stored thread itself, frozen too, and no later commit changes it.
  *
- * A lease that has expired can still write and be renewed until somebody takes the thread. A released lease cannot.
+ * An expired lease can still write and be renewed until another owner takes the thread. A released lease cannot.
  *
  * @example
  * const store = createMemoryStore()

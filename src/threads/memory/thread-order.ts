@@ -97,7 +97,7 @@ interface Slot<T> {
 
 /** `compare` is as for `sort`. */
 export function createSorted<T>(compare: (a: T, b: T) => number): Sorted<T> {
-  // Taking a value out of the middle would move all behind it. So slots are marked, and cleared when half of them are.
+  // Removing from the middle would move all values behind it. So this marks slots, and clears them once half are.
   let slots: Slot<T>[] = []
   let removed = 0
 
@@ -106,7 +106,7 @@ export function createSorted<T>(compare: (a: T, b: T) => number): Sorted<T> {
     return other !== undefined && compare(other.value, value) < 0
   }
   const indexFor = (value: T): number => {
-    // Most values that come or are looked for are the latest.
+    // Most added or wanted values are the latest.
     if (isBefore(slots.length - 1, value)) return slots.length
     let low = 0
     let high = slots.length

@@ -5,7 +5,7 @@ import type { SqliteDatabase, SqliteStatement } from './driver.js'
 /** The values that every driver can bind to a statement. */
 type SqlValue = string | number | null
 
-/** A whole number in a row. Drivers can be configured to give big integers. */
+/** A whole number in a row. Some drivers return big integers. */
 export type SqlInteger = number | bigint
 
 /** A prepared statement with typed rows. */
@@ -19,13 +19,13 @@ interface Query<Row> {
 export interface SqliteConnection {
   /** The caller vouches for `Row`. */
   prepare<Row>(sql: string): Query<Row>
-  /** Does work that reads, at once. */
+  /** Runs work that reads, at once. */
   readNow<T>(work: () => T): T
   /** The same, as a promise. */
   read<T>(work: () => T): Promise<T>
   /**
-   * Does work that writes, in a transaction that it may share with other work of the same tick. If it throws, nothing of it
-   * is written. It may be done twice, so it must do nothing but write.
+   * Runs work that writes in a transaction that it may share with other work of the same tick. If it throws, none of it
+   * is written. It may run twice, so it must do nothing but write.
    */
   write<T>(work: () => T): Promise<T>
   /** Nothing works afterwards. May be called twice. */
@@ -123,10 +123,10 @@ interface WaitingWrite {
   readonly reject: (error: unknown) => void
 }
 
-/** A single request makes so many writes one after the other: they need not wait for others. */
+/** A single request makes this many writes one after the other, which need not wait. */
 const immediateWrites = 4
 
-/** Work may be done twice: if one of a group throws, each is done alone. */
+/** Work may run twice: if one of a group throws, each runs alone. */
 export function createWriteGroup(transact: Transact): WriteGroup {
   let waiting: WaitingWrite[] = []
   let doneInTick = 0
@@ -171,7 +171,7 @@ function settleTogether(group: readonly WaitingWrite[], transact: Transact): voi
     for (const [n, { resolve }] of group.entries()) resolve(results[n])
   } catch (error) {
     if (isRefused) settleEach(group, transact)
-    // The database cannot be written: each alone would only fail the same way, later.
+    // The database cannot be written: each write alone would fail the same way, later.
     else for (const { reject } of group) reject(error)
   }
 }

@@ -4,7 +4,7 @@ import process from 'node:process'
 import { MillraceError } from '../../core/errors.js'
 
 /**
- * The members of a SQLite driver that are used. Databases of `better-sqlite3`, of `libsql` and the `DatabaseSync` of
+ * The members that the store uses of a driver. Databases of `better-sqlite3`, of `libsql` and the `DatabaseSync` of
  * `node:sqlite` have them.
  */
 export interface SqliteDatabase {

@@ -8,7 +8,7 @@ import type { SqliteConnection, SqlInteger } from './connection.js'
 import { keyMatches, keyParams, toSqlText } from './sql-text.js'
 
 export interface SqliteLeases extends Leases {
-  /** Throws LEASE_LOST if the lease was released or another one was given since. For use in a transaction. */
+  /** Throws LEASE_LOST if the lease was released or the thread leased again. For use in a transaction. */
   assertCurrent(lease: Lease): void
   /** Releases a lease. For use in a transaction. */
   drop(lease: Lease): void

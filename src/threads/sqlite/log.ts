@@ -13,9 +13,9 @@ export interface SqliteLog extends RunLog {
   add(threadId: number, batch: LogBatch): void
   /** Removes the logs of a thread, except that of one run if it is named. For use in a transaction. */
   remove(threadId: number, exceptRunId?: string): void
-  /** Wakes those who wait for a run or, without one, for any run of the thread. For use after a transaction. */
+  /** Wakes the waiters of a run or, without one, of any run of the thread. For use after a transaction. */
   wake(key: ThreadKey, runId?: string): void
-  /** Wakes everybody who waits. */
+  /** Wakes all waiters. */
   close(): void
 }
 
@@ -123,7 +123,7 @@ interface Waiter {
   settle(error?: MillraceError): void
 }
 
-/** Wakes those who wait for events: at once for those of this process, by polling for those of others. */
+/** Wakes waiters for events: at once for events of this process, by polling for those of others. */
 function createLogWatch(connection: SqliteConnection, clock: Clock): LogWatch {
   const threads = new Map<string, Set<Waiter>>()
   const readVersion = connection.prepare<{ readonly data_version: SqlInteger }>('PRAGMA data_version')

@@ -79,7 +79,7 @@ export function prepareSchema(database: SqliteDatabase): void {
 
 function migrate(database: SqliteDatabase): void {
   inTransaction(database, () => {
-    // Read again, now that nobody else can write.
+    // Read again: no other process can write now.
     for (const migration of migrations.slice(schemaVersion(database))) database.exec(migration)
     database.exec(`PRAGMA user_version = ${migrations.length}`)
   })

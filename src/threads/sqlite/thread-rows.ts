@@ -10,12 +10,12 @@ export interface ThreadRows {
   create(key: ThreadKey, now: number): ThreadHead
   /** Writes a change, except for its log. Touches the messages from `keep` on only. */
   update(head: ThreadHead, change: ThreadChange, now: number): void
-  /** Records the run that is at work. Creates the row of the thread if there is none. */
+  /** Records the live run. Creates the row of the thread if there is none. */
   startRun(key: ThreadKey, run: RunRecord, now: number): void
   remove(id: number): void
 }
 
-/** What a write needs to know of a thread. All other tables refer to its id. */
+/** The columns of a thread that a write needs. All other tables refer to its id. */
 interface ThreadHead {
   readonly id: number
   readonly version: number
@@ -157,11 +157,11 @@ const commonColumns = `t.app, t.user, t.agent, t.thread, t.version, t.created_at
 
 const fromThreads = 'FROM threads t LEFT JOIN runs r ON r.thread_id = t.id AND r.run_id = t.run_id'
 
-/** The beginning of a statement that gives `SummaryRow`s. */
+/** The beginning of a statement that returns `SummaryRow`s. */
 export const selectSummaries = `SELECT ${commonColumns}, t.message_count, t.interrupt_count, t.pending_count ${fromThreads}`
 
 /**
- * The beginning of a statement that gives `ThreadRow`s. SQLite joins the messages, in half the time of one row for each, and
+ * The beginning of a query for `ThreadRow`s. SQLite joins the messages, in half the time of one row for each, and
  * keeps the order of the inner query.
  */
 export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint, t.shown,

@@ -40,7 +40,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
 
   function commit({ key }: Lease, change: ThreadChange): number {
     const now = clock.now()
-    // If the change is refused, the transaction is rolled back, and the new row with it.
+    // A refused change rolls back the transaction, and the new row with it.
     const head = rows.find(key) ?? rows.create(key, now)
     const { id, version, messageCount } = head
     if (version !== change.version || messageCount < change.keep) throw versionConflict(key, version, change)
@@ -87,7 +87,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
   }
 }
 
-/** No thread was changed this late. */
+/** Later than the change of any thread. */
 const beforeFirstPage = { updatedAt: Number.MAX_SAFE_INTEGER, thread: '' }
 
 function createList(connection: SqliteConnection): (owner: Owner, page: Page) => Promise<ThreadPage> {
