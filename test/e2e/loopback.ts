@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach } from 'vitest'
+import { afterEachTest } from '../support/after-each-test.js'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const open = new Set<Server>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   const servers = [...open]
   open.clear()
   await Promise.all(servers.map(close))

@@ -1,13 +1,13 @@
 import { HttpAgent, type RunAgentInput } from '@ag-ui/client'
 import { HttpAgent as OldHttpAgent } from 'ag-ui-client-0.0.59'
-import { afterEach } from 'vitest'
 import { decodeSse, type AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
+import { afterEachTest } from '../support/after-each-test.js'
 
 /** Streams the clients of a test have got, to be linted when it is over. */
 const checks = new Set<() => Promise<void>>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   const all = [...checks]
   checks.clear()
   for (const check of all) await check()

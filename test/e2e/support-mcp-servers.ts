@@ -2,11 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach } from 'vitest'
+import { afterAll } from 'vitest'
 import type { McpServer } from '../../src/agents/mcp/mcp-server.js'
 import { mcpTools, type McpToolsOptions, type McpToolSource } from '../../src/agents/mcp/mcp-tools.js'
 import type { Tool } from '../../src/agents/contract.js'
 import { runToEnd, toolContext } from '../support/tool-context.js'
+import { afterEachTest } from '../support/after-each-test.js'
 
 const script = join(import.meta.dirname, 'support-mcp-server.mjs')
 
@@ -14,7 +15,7 @@ const sources = new Set<McpToolSource>()
 const servers = new Set<HttpServer>()
 const folders = new Set<string>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all([...sources].map((source) => source.close()))
   await Promise.all([...servers].map((server) => server.kill()))
   for (const folder of folders) rmSync(folder, { recursive: true })

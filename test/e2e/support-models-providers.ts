@@ -5,8 +5,8 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { LLMock } from '@copilotkit/aimock'
 import { createOpenAI as createOpenAIV2 } from 'ai-sdk-openai-v2'
 import { createOpenAI as createOpenAIV4 } from 'ai-sdk-openai-v4'
-import { afterEach } from 'vitest'
 import { fromAiSdk, type AiSdkLanguageModel, type ModelPart } from '../../src/models/index.js'
+import { afterEachTest } from '../support/after-each-test.js'
 
 interface Connection {
   readonly baseURL: string
@@ -67,7 +67,7 @@ export function connect({ api, create }: (typeof clients)[number], origin: strin
 
 const mocks = new Set<LLMock>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   await Promise.all([...mocks].map((mock) => mock.stop()))
   mocks.clear()
 })

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
 import { createMemoryStore } from '../../src/threads/memory/store.js'
 import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 import type { Store } from '../../src/threads/contract.js'
+import { afterEachTest } from '../support/after-each-test.js'
 
 const silent: Logger = {
   debug: () => undefined,
@@ -17,7 +18,7 @@ const silent: Logger = {
 
 const open = new Set<Serving>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   const all = [...open]
   open.clear()
   await Promise.all(all.map((serving) => serving.close({ graceMs: 0 })))

@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { inspect } from 'node:util'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { manualClock, type ManualClock } from '../../src/core/clock.js'
 import { sequentialIds } from '../../src/core/ids.js'
 import { decodeSse, type AgUiEvent } from '../../src/protocol/index.js'
@@ -9,6 +9,7 @@ import { assertValidStream } from '../../src/testing/index.js'
 import { createMemoryStore } from '../../src/threads/memory/store.js'
 import type { Store } from '../../src/threads/contract.js'
 import { settled } from './run-agent.js'
+import { afterEachTest } from './after-each-test.js'
 
 export interface FetchServerOptions extends Omit<ServerOptions, 'clock' | 'log'> {
   readonly clock?: ManualClock
@@ -67,7 +68,7 @@ export interface FetchServer {
 
 const open = new Set<FetchServer>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   const all = [...open]
   open.clear()
   for (const { server, clock } of all) {

@@ -4,12 +4,12 @@ import { HttpAgent as OldHttpAgent } from 'ag-ui-client-0.0.59'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
 import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 import { lintRecorded, recordingFetch, type RecordedStream } from './record-streams.js'
+import { afterEachTest } from './after-each-test.js'
 
 export type ClientClass = typeof HttpAgent
 
@@ -22,7 +22,7 @@ export const clientVersions: readonly { readonly version: string; readonly Clien
 const servings = new Set<Serving>()
 const folders = new Set<string>()
 
-afterEach(async () => {
+afterEachTest(async () => {
   const [open, left] = [[...servings], [...folders]]
   for (const all of [servings, folders]) all.clear()
   await Promise.all(open.map((serving) => serving.close({ graceMs: 0 })))
