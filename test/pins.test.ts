@@ -50,6 +50,7 @@ it('shows these names of the protocol', () => {
     'parseRunInput',
     'protobufMediaType',
     'rejectMessage',
+    'rejectedCallContent',
     'rejectedMark',
     'resumeRunStream',
     'sseHeaders',
