@@ -19,16 +19,16 @@ export function toRawEvent(value: unknown, name: string): RawEvent {
 }
 
 /**
- * Checks an event against AG-UI 1.0. Newer and older servers are not broken ones: gives undefined for an unknown type, and
+ * Checks an event against AG-UI 1.0. Tolerates newer and older servers: returns undefined for an unknown type, and
  * leaves out nulls in optional members. Throws INVALID_EVENT, naming the field, for a malformed event. RUN_STARTED and
- * MESSAGES_SNAPSHOT pass unchecked: they may repeat a whole history, of which little is read.
+ * MESSAGES_SNAPSHOT pass unchecked: they may repeat a whole history, and little of it matters.
  */
 export function toAgUiEvent(event: RawEvent, name: string): AgUiEvent | undefined {
   if (isPlainDelta(event)) return event
   if (!types.has(event.type)) return undefined
   if (event.type === 'RUN_STARTED' || event.type === 'MESSAGES_SNAPSHOT') return event as unknown as AgUiEvent
   const parsed = EventSchema.safeParse(withKnownOutcome(withWholeTime(omitOptionalNulls(event, 'Event'))))
-  // The schema is what the type is made from.
+  // The type is generated from the schema.
   if (parsed.success) return parsed.data as AgUiEvent
   throw invalidEvent(name, firstProblem(event.type, parsed.error))
 }
@@ -51,7 +51,7 @@ function withWholeTime(event: RawEvent): RawEvent {
   return typeof timestamp === 'number' ? { ...event, timestamp: Math.round(timestamp) } : event
 }
 
-/** A run with an unknown outcome has ended all the same. */
+/** A run with an unknown outcome has still ended. */
 function withKnownOutcome(event: RawEvent): RawEvent {
   const { outcome, ...rest } = event
   const isUnknown = event.type === 'RUN_FINISHED' && isRecord(outcome) && !outcomes.has(outcome.type)

@@ -1,7 +1,7 @@
 import type { AgentCapabilities } from '@ag-ui/core'
 import type { RunContext, ThreadOwner } from '../agents/index.js'
 
-/** The members of an `@ag-ui/client` agent that are used. Every `AbstractAgent` has them, of 1.0 as of 0.0.59. */
+/** The members of an `@ag-ui/client` agent that the bridge uses. Every `AbstractAgent` of 1.0 and 0.0.59 has them. */
 export interface AgUiAgent {
   readonly agentId?: string | undefined
   readonly description?: string
@@ -10,7 +10,7 @@ export interface AgUiAgent {
   abortRun(): void
 }
 
-/** The part of an Observable that is used. */
+/** The part of an Observable that the bridge uses. */
 export interface AgUiStream {
   subscribe(observer: AgUiObserver): { unsubscribe(): void }
 }
@@ -34,8 +34,8 @@ export interface FromAgUiOptions<A extends AgUiAgent = AgUiAgent> {
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
   /**
-   * What is forwarded besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
-   * state; without `tools` it is not offered those of the client.
+   * What to forward besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
+   * state; without `tools` it does not get those of the client.
    */
   readonly forward?: readonly Forwarded[]
   /**
@@ -44,13 +44,13 @@ export interface FromAgUiOptions<A extends AgUiAgent = AgUiAgent> {
    */
   readonly threadId?: (thread: ThreadOwner) => string | Promise<string>
   /**
-   * Prepares the copy of the agent that one run uses: sets the headers of this user, for example. What it throws fails the
+   * Prepares the copy of the agent that one run uses: sets the headers of this user, for example. An error fails the
    * agent.
    */
   readonly prepare?: (agent: A, ctx: RunContext) => void | Promise<void>
   /**
-   * Cancels a run on the agent's server, if closing the connection is not enough: AG-UI has no request for it. Has the grace
-   * time of the run. `agent` is the copy that the run uses.
+   * Cancels a run on the agent's server, if closing the connection is not enough: AG-UI has no request for it. May take
+   * the grace time of the run. `agent` is the copy that the run uses.
    */
   readonly cancel?: (run: RemoteRun<A>) => void | Promise<void>
 }

@@ -43,7 +43,7 @@ async function* runRemote<A extends AgUiAgent>(
 ): AsyncGenerator<AgentEvent, Control> {
   const saved = ctx.resume.takeFrame() as RemoteFrame | undefined
   const frame = saved && withAnswers(saved, ctx.resume.answers)
-  // The protocol wants all answers at once.
+  // The protocol requires all answers at once.
   if (frame && !isAnswered(frame)) return interruptedBy(ctx.span.address, frame)
   const { name, options } = setup
   const run = await prepareRemoteRun(setup, ctx, frame)
@@ -77,7 +77,7 @@ function toControl(
   return interruptedBy(ctx.span.address, frame)
 }
 
-/** Whether the run was cancelled remotely. Servers tell older clients so by an error. */
+/** Whether the run was cancelled remotely. Servers send older clients an error instead. */
 function isCancelled(end: RemoteEnd): boolean {
   return end.type === 'RUN_ERROR' ? end.code === 'abort' : end.outcome?.type === 'cancelled'
 }

@@ -4,7 +4,7 @@ import type { RemoteIds } from './remote-ids.js'
 
 interface RemoteInterrupt {
   readonly interrupt: Interrupt
-  /** The id that the agent knows it by. */
+  /** The agent's own id of the interrupt. */
   readonly remoteId: string
 }
 
@@ -15,7 +15,7 @@ export interface RemoteFrame extends InterruptFrame {
   readonly threadId: string
 }
 
-/** An interrupt of the agent as one of this run. */
+/** Converts an interrupt of the agent into one of this run. */
 export function toLocalInterrupt(remote: Interrupt, ids: RemoteIds): RemoteInterrupt {
   const { id: remoteId, subagentRunId: span, toolCallId: call, ...rest } = remote
   const subagentRunId = ids.spanId(span)

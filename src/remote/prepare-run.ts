@@ -83,7 +83,7 @@ function toInput({ client, state }: RunContext, { forward, ...input }: InputOpti
   })
 }
 
-/** Activities are for clients only, and rejected messages for nobody. */
+/** Leaves out activities, which are for clients only, and rejected messages. */
 function isForwarded(message: Message): boolean {
   return message.role !== 'activity' && !isRejected(message)
 }

@@ -21,13 +21,13 @@ export interface RemoteEventsOptions {
   readonly cancel: (() => void | Promise<void>) | undefined
 }
 
-/** From how many unread events on the connection is not read further. */
+/** Above this number of unread events, the connection is not read further. */
 const capacity = 256
-/** How many unread events of an agent that cannot be made to wait are kept. */
+/** The most unread events of an agent that cannot wait. */
 const limit = 100_000
 
 /**
- * The unchecked events of one run. Takes the instance for itself: pass a clone.
+ * The unchecked events of one run. Owns the instance: pass a clone.
  *
  * - Throws a MillraceError when the agent cannot be reached, refuses, breaks off, or closes its stream before its run ends.
  * - When `signal` aborts, calls `abortRun` and drops unread events; throws the reason when the agent has stopped, or after
@@ -121,7 +121,7 @@ function isMiddleware(value: unknown): value is AgUiMiddleware {
   return isRecord(value) && typeof value.run === 'function'
 }
 
-/** Stops the agent, once. Resolves when its server was told too. Never rejects. */
+/** Stops the agent, once. Resolves when its server is notified too. Never rejects. */
 function createStop(agent: AgUiAgent, options: RemoteEventsOptions): () => Promise<void> {
   const { name, hasEnded, cancel, report } = options
   async function stop(): Promise<void> {

@@ -15,7 +15,7 @@ export interface RemoteIdsOptions {
 
 /**
  * Maps the ids that the agent uses to those of this run, where others may use the same. A tool call whose id is taken gets
- * a suffix made of the agent's address: so every later run can map it back, and nothing is stored.
+ * a suffix made of the agent's address: so every later run can map it back without a store.
  */
 export class RemoteIds {
   readonly #options: RemoteIdsOptions
@@ -29,7 +29,7 @@ export class RemoteIds {
     for (const id of options.messages.flatMap(toolCallIds)) this.#callIds.set(this.#remoteCallId(id), id)
   }
 
-  /** Made of the run id too: an agent may use an id again, and an answer is taken once. */
+  /** Contains the run id too: an agent may use an id again, and each interrupt takes one answer. */
   interruptId(remoteId: string): string {
     const { runId, address } = this.#options
     return `int-${stableHash([runId, address, remoteId].join('\n'))}`

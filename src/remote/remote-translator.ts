@@ -18,9 +18,9 @@ export type RemoteEnd = EventOf<'RUN_FINISHED' | 'RUN_ERROR'>
 export interface RemoteTranslatorOptions {
   /** The agent's name, for error messages. */
   readonly name: string
-  /** The id that the agent was given for the run. */
+  /** The id of the run that the agent got. */
   readonly runId: string
-  /** The messages that the agent was given. */
+  /** The messages that the agent got. */
   readonly messages: readonly Message[]
   readonly ids: RemoteIds
   /** Whether the agent may change the shared state. */

@@ -6,7 +6,7 @@ import { toMessage, type RawEvent } from './check-event.js'
 
 /**
  * The events for those messages of a snapshot that the agent did not stream. The rest is ignored: it is the agent's view of
- * a conversation that others take part in. Only what follows the last message it was given belongs to this run. Throws
+ * a conversation that others take part in. Only messages after the last one it got belong to this run. Throws
  * INVALID_EVENT if one of these messages is malformed.
  */
 export function eventsMissingFrom(run: RunMessages, snapshot: RawEvent, name: string): AgentEvent[] {
@@ -101,7 +101,7 @@ export class RunMessages {
   }
 }
 
-/** If the agent gives all messages new ids, this run starts after the last user message. */
+/** If all messages have new ids, this run starts after the last user message. */
 function startOfRun(all: readonly unknown[], run: RunMessages): number {
   const lastSent = all.findLastIndex((one) => isRecord(one) && run.wasSent(String(one.id)))
   if (lastSent >= 0) return lastSent + 1
@@ -133,7 +133,7 @@ function untaggedEvents(message: Message, run: RunMessages): AgentEvent[] {
   }
 }
 
-/** Some servers stream a message under another id than they store it under: so the text counts too. */
+/** Some servers stream and store a message under different ids: so the text counts too. */
 function wasStreamed({ id, content }: AssistantMessage | ReasoningMessage, run: RunMessages): boolean {
   return !content || run.has(id) || run.idOfText(content) !== undefined
 }

@@ -69,7 +69,7 @@ class LocalAgent extends AbstractAgent {
       this.active.add(controller)
       subscriber.add(() => {
         this.active.delete(controller)
-        // Nobody reads the events any more.
+        // The subscriber has left.
         controller.abort()
       })
       emitRun(this.parts, { input, controller, subscriber })
@@ -111,7 +111,7 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   void started.result.then(() => subscriber.complete())
 }
 
-/** The agent's own capabilities, and those that the kit gives every agent. */
+/** The agent's own capabilities, and those that every agent of the kit has. */
 function capabilitiesOf({ name, description, capabilities = {} }: Agent): AgentCapabilities {
   return {
     ...capabilities,

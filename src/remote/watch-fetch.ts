@@ -14,8 +14,8 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>
 /**
  * Watches the connection of an `HttpAgent`, for two things that the agent does not do itself: it reads on however far its
  * reader is behind, and when a connection breaks off, it leaves an unhandled rejection that ends a Node process. So bodies
- * wait while `waitForSpace` gives a promise, and a body that breaks off ends as if it were complete, with the reason in
- * `broken`. Other agents are left as they are.
+ * wait while `waitForSpace` returns a promise, and a body that breaks off ends as if it were whole, with the reason in
+ * `broken`. Does not change other agents.
  */
 export function watchFetch(agent: AgUiAgent, waitForSpace: () => Promise<void> | undefined): Transport {
   const transport: Transport = { isAnswered: false, contentType: undefined, broken: undefined }
