@@ -6,15 +6,15 @@ export interface EventQueueOptions {
   readonly capacity: number
   /** How many a producer that cannot wait may put. One more fails the queue with AGENT_ERROR. Default: no limit. */
   readonly limit?: number
-  /** Called when the reader asks for more after the last event. What it throws is what the reader gets. */
+  /** Called when the reader asks for more after the last event. The reader gets its error. */
   readonly onEnd?: () => void | Promise<void>
 }
 
 type QueueStep<T> = IteratorResult<T, void>
 
 /**
- * The bounded queue between a runtime and the one who reads its events, in order. A promise per event is the most a token
- * can afford: so this is no generator, and `put` gives a promise only when the producer has to wait.
+ * The bounded queue from a runtime to the one reader of its events, in order. A promise per event is the most a token
+ * can afford: so this is no generator, and `put` returns a promise only when the producer has to wait.
  */
 export class EventQueue<T> implements AsyncIterator<T, void> {
   readonly #options: EventQueueOptions

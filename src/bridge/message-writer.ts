@@ -39,7 +39,7 @@ export class MessageWriter {
     this.subagentRunId = options.subagentRunId
   }
 
-  /** Directs what is written next to a message: a new one, or the one with this id. Ends the message before it. */
+  /** Begins a new message, or continues the one with this id. Ends the message before it. */
   begin(kind: MessageKind, messageId = this.newId(kind)): string {
     this.end()
     this.kind = kind

@@ -22,7 +22,7 @@ export async function applyNativeHooks<E>(
   const events: AgentEvent[] = []
   for (const changed of (await hooks.change?.(event)) ?? [event]) {
     const own = await hooks.translate?.(changed)
-    // A hook that replaces native events gives events of the same runtime.
+    // A hook replaces native events by events of the same runtime.
     events.push(...(own ?? translate(changed as E)))
   }
   return events

@@ -4,7 +4,7 @@ import type { AgentEvent } from '../protocol/index.js'
 /** How a subagent ended. */
 export type SpanEnd =
   | { readonly type: 'done' }
-  /** It waits for a person. The run stream knows for which interrupts. */
+  /** It waits for a person. The run stream knows the interrupts. */
   | { readonly type: 'suspended' }
   | { readonly type: 'failed'; readonly error: unknown }
 

@@ -30,13 +30,13 @@ export interface ToolCallResult {
   readonly subagentRunId?: string | undefined
 }
 
-/** Knows the tool calls of one run and their results, and writes each of them once, whoever reports it first. */
+/** Knows the tool calls of one run and their results, and writes each once, even if it is reported twice. */
 export class ToolCallTracker {
   readonly #sink: EventSink
   readonly #known = new Set<string>()
   readonly #answered = new Set<string>()
   readonly #pending = new Set<string>()
-  /** The ids that clients know, by those that the provider gave later. */
+  /** The ids that clients know, by later ids of the provider. */
   readonly #aliases = new Map<string, string>()
 
   constructor({ sink, messages = [] }: ToolCallTrackerOptions) {
@@ -80,12 +80,12 @@ export class ToolCallTracker {
     this.#known.add(id)
   }
 
-  /** Notes a call that clients have a result of. */
+  /** Notes a call whose result clients have. */
   addAnswered(id: string): void {
     this.#answered.add(id)
   }
 
-  /** Lets `id` mean a call that was written under another one. */
+  /** Makes `id` an alias of a call that was written under another id. */
   addAlias(id: string, knownAs: string): void {
     this.#aliases.set(id, knownAs)
   }
@@ -155,7 +155,7 @@ export class ToolCallTracker {
     return true
   }
 
-  /** Takes a call from the pending ones: it broke off while it was written, and nobody is to execute it. */
+  /** Removes a call that broke off from the pending ones: nobody may execute it. */
   abandon(id: string): void {
     this.#pending.delete(id)
   }
