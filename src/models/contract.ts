@@ -44,7 +44,7 @@ export type ModelPart =
   | { readonly type: 'text-delta'; readonly delta: string }
   | { readonly type: 'text-end'; readonly encryptedValue?: string }
   | { readonly type: 'reasoning-delta'; readonly delta: string }
-  /** Comes without deltas when the provider sends its reasoning encrypted only. */
+  /** Comes without deltas when the provider sends only encrypted reasoning. */
   | { readonly type: 'reasoning-end'; readonly encryptedValue?: string }
   | { readonly type: 'tool-call-start'; readonly toolCallId: string; readonly toolName: string }
   | { readonly type: 'tool-call-delta'; readonly toolCallId: string; readonly delta: string }

@@ -8,7 +8,7 @@ import { demoModel, type DemoModelOptions } from './demo/demo-model.js'
 export interface ModelFromEnvOptions {
   /** Default: the environment of the process at the time of the call; empty where there is none. */
   readonly env?: Env
-  /** Gets one line that names the chosen model, and later the warnings of `fromAiSdk`. Must not throw. */
+  /** Called with one line that names the chosen model, and later with the warnings of `fromAiSdk`. Must not throw. */
   readonly log?: (line: string) => void
   readonly demo?: DemoModelOptions
   /** Loads a package by its name. Default: `import()`. */
@@ -51,7 +51,7 @@ interface EnvProvider {
   readonly factory: string
 }
 
-/** In order of preference when several have a key. */
+/** In order of preference if several have a key. */
 const providers: readonly EnvProvider[] = [
   {
     name: 'openai',
@@ -149,7 +149,7 @@ function cannotLoad(packageName: string, options?: { readonly cause: unknown }):
 }
 
 function importPackage(packageName: string): Promise<unknown> {
-  // Not a literal, so that bundlers do not look for packages that nobody uses.
+  // Not a literal, so that bundlers do not look for unused packages.
   return import(/* webpackIgnore: true */ /* @vite-ignore */ packageName)
 }
 

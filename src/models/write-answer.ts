@@ -30,7 +30,7 @@ export interface WriteAnswerOptions {
   readonly modelId: string
   readonly signal: AbortSignal
   readonly splitIntoDeltas: (text: string) => readonly string[]
-  /** Gives an id for a tool call that has none. */
+  /** Returns an id for a tool call that has none. */
   readonly nextCallId: () => string
   /** Awaited before each delta. */
   readonly beforeDelta?: () => Promise<void>

@@ -19,7 +19,7 @@ import type {
 
 export interface FromAiSdkOptions {
   /**
-   * Gets a sentence about everything that did not reach the model: media it cannot take, settings its provider
+   * Called with a sentence about each loss before the model: media it cannot take, settings its provider
    * ignores. Must not throw.
    */
   readonly onWarning?: (message: string) => void
@@ -143,7 +143,7 @@ async function openStream(
       const { stream } = await model.doStream(toCallOptions(request, prompt, signal))
       return cancelOnAbort(stream.getReader(), signal)
     } catch (error) {
-      // AG-UI asks to leave out what a model cannot take. Providers report it only by this error, before they send.
+      // AG-UI requires leaving out what a model cannot take. Providers report it only by this error, before they send.
       const reduced = withoutRefusedFiles(prompt, error)
       if (reduced === undefined) throw error
       onWarning(`Files were left out: ${String(error)}`)

@@ -14,7 +14,7 @@ import { fromAiSdkUsage, type UsageLabels } from './usage.js'
 
 export interface PartConverterOptions {
   readonly labels: UsageLabels
-  /** Gets the provider's warnings. Must not throw. */
+  /** Called with the provider's warnings. Must not throw. */
   readonly onWarning: (message: string) => void
   /** Converts the error of an `error` part into the one to throw. */
   readonly toError: (error: unknown) => Error

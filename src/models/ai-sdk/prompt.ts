@@ -20,7 +20,7 @@ import type {
 export interface PromptOptions {
   readonly instructions: string | undefined
   readonly rules: MediaRules
-  /** Gets a sentence about everything that is left out. Must not throw. */
+  /** Called with a sentence about each part left out. Must not throw. */
   readonly onWarning: (message: string) => void
 }
 
@@ -149,7 +149,7 @@ function toToolCallPart({
   }
 }
 
-/** Converts a tool's result. `onSkipped` gets each part that the model cannot take in a tool result. */
+/** Converts a tool's result. Calls `onSkipped` with each part that the model cannot take in a tool result. */
 export function toToolResultOutput(
   { content, error }: ToolMessage,
   rules: MediaRules,

@@ -3,7 +3,7 @@ import { isRecord, parseJson } from '../../core/json.js'
 import type { LatestExchange } from './latest-exchange.js'
 import { wordList, wordsOf } from './words.js'
 
-/** A tool to call, and the agent it shall reach if it leads to agents. */
+/** A tool to call, and its target if it leads to agents. */
 export interface ToolChoice {
   readonly tool: Tool
   readonly agent?: { readonly name: string; readonly parameter: string }
@@ -72,7 +72,7 @@ function wasCalled({ tool, agent }: Required<ToolChoice>, { calls }: LatestExcha
   })
 }
 
-// Many tools share these words, so they say little about any one of them.
+// Many tools share these words, so they identify none.
 const commonWords = new Set(
   wordList(`
     a an and any are by can do fetch find for from get give in is it its look lookup make my of on
@@ -80,7 +80,7 @@ const commonWords = new Set(
   `),
 )
 
-// Words of people, and the word that tools use instead.
+// Words of users, and the words that tools use instead.
 const synonyms = new Map([
   ...['rain', 'raining', 'snow', 'snowing', 'sunny', 'warm', 'cold', 'forecast', 'temperature'].map(
     (word) => [word, 'weather'] as const,

@@ -7,7 +7,7 @@ import { answerExchange } from './answer.js'
 import { readLatestExchange } from './latest-exchange.js'
 
 export interface DemoModelOptions {
-  /** Milliseconds between words, so that one sees them stream. Default 20; 0 for no delay. */
+  /** Milliseconds between words, to make streaming visible. Default 20; 0 for no delay. */
   readonly paceMs?: number
   readonly clock?: Clock
   /** Generates the ids of tool calls. */
