@@ -16,7 +16,7 @@ interface ClientVerdict {
   readonly findings: readonly Finding[]
   /** Whether a client would have failed the run here. */
   readonly isRejected: boolean
-  /** The events that reach the stages behind the client's checks. */
+  /** The events that pass the client's checks. */
   readonly events: readonly AgUiEvent[]
 }
 
@@ -59,7 +59,7 @@ function createRecoveringClient(): RecoveringClient {
     if (!isRepeatedContinuation(event, accepted.at(-1))) accepted.push(event)
     phase = streamPhaseAfter(phase, event)
   }
-  // A pipeline that failed is dead: another one is brought to the same point.
+  // A failed pipeline is dead: replay the stream into a new one.
   const restart = (): void => {
     client = createClientPipeline()
     for (const event of accepted) client.send(event)
@@ -79,7 +79,7 @@ function createRecoveringClient(): RecoveringClient {
 
   return {
     send(event) {
-      // A late start has been reported as missing already; that a run is open is not this event's fault.
+      // A late start is already reported as missing; the open run is not the fault of this event.
       const isLateStart = phase === 'assumed' && event.type === EventType.RUN_STARTED
       if (isLateStart) captureWarnings(() => recover([runError]))
       const { result, warnings } = captureWarnings(() => client.send(event))
@@ -112,7 +112,7 @@ function streamPhaseAfter(phase: StreamPhase, event: BaseEvent): StreamPhase {
 }
 
 /**
- * The events that take the place of one the client rejects, so that the rest of the stream is judged on its own: without
+ * The events that replace one the client rejects, so that the rest of the stream is judged on its own: without
  * them, a stream with one bad run event would be nothing but follow-up errors. A valid event was rejected for its
  * position only, and may follow its substitute.
  */
@@ -153,7 +153,7 @@ function isTerminalEvent({ type }: BaseEvent): boolean {
 /** The variable that silences the client. */
 const silencer = 'SUPPRESS_TRANSFORMATION_WARNINGS'
 
-/** The end of each of the client's warnings; it does not help to find what is wrong. */
+/** The end of each of the client's warnings; it does not help to find the fault. */
 const advice = / Set SUPPRESS_TRANSFORMATION_WARNINGS=true to silence\.$/
 
 /**

@@ -17,7 +17,7 @@ export interface LintEndpointOptions {
   readonly timeoutMs?: number
   /** How long the body may stay open after the terminal event. */
   readonly closeWithinMs?: number
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   readonly clock?: Clock
 }

@@ -10,15 +10,15 @@ import { withoutNulls } from './rules/payload.js'
 
 export interface LintOptions {
   /**
-   * The RunAgentInput the stream answers. Without it, nothing is compared with the request, and the client is assumed to
-   * start with no messages and an empty state.
+   * The RunAgentInput the stream answers. Without it, the linter compares nothing with the request, and assumes that
+   * the client starts with no messages and an empty state.
    */
   readonly input?: unknown
   /** Whether the stream was read to its end. Default true. When false, a missing end is no violation. */
   readonly complete?: boolean
 }
 
-/** The linter stops after so many violations, or events a client rejects. */
+/** The linter stops after this many violations or rejected events. */
 const maxFaults = 100
 
 /**
@@ -102,13 +102,13 @@ function isEventObject(value: unknown): value is Record<string, unknown> & { typ
   return isRecord(value) && typeof value.type === 'string' && value.type !== ''
 }
 
-/** Looks at the type alone: a malformed RUN_FINISHED is wrong, but not missing. */
+/** Checks only the type: a malformed RUN_FINISHED is wrong, but not missing. */
 function hasEndedAfter(hasEnded: boolean, type: string): boolean {
   if (type === 'RUN_STARTED') return false
   return hasEnded || type === 'RUN_FINISHED' || type === 'RUN_ERROR'
 }
 
-/** Parses the caller's own input. Throws INVALID_INPUT: then the caller is wrong, not the producer. */
+/** Parses the caller's own input. Throws INVALID_INPUT: the mistake is the caller's, not the producer's. */
 export function checkLintInput(input: unknown): RunAgentInput {
   const parsed = RunAgentInputSchema.safeParse(omitOptionalNulls(input, 'RunAgentInput'))
   // The schema's type allows an explicit undefined where the protocol's has an absent field.

@@ -19,7 +19,7 @@ export interface FrameReader {
   end(): void
 }
 
-/** `report` is called as soon as something is found. */
+/** Calls `report` as soon as it finds a problem. */
 export function createFrameReader(report: (rule: LintRule, message: string) => void): FrameReader {
   const events: unknown[] = []
   let count = 0
@@ -35,7 +35,7 @@ export function createFrameReader(report: (rule: LintRule, message: string) => v
     maxBufferSize: maxFrameLength,
     onEvent({ data }) {
       if (!isReadable) return
-      // Whether the parser ran full before this frame was complete depends on how the bytes arrived.
+      // The parser may miss a frame that is too large, depending on how the bytes arrived.
       if (data.length > maxFrameLength) {
         overflow()
         return

@@ -46,7 +46,7 @@ function isEventStream(contentType: string, report: Report): boolean {
 interface ReadBodyOptions {
   readonly clock: Clock
   readonly frames: FrameReader
-  /** Aborting it ends the reading. It is aborted here when the body stays open after the terminal event. */
+  /** Ends the reading when it aborts. Aborted here when the body stays open after the terminal event. */
   readonly stop: AbortController
   readonly closeWithinMs: number
 }
@@ -86,7 +86,7 @@ export async function readEventBody(
     frames.end()
   } finally {
     expectMore()
-    // The rest of the body is not wanted. Cancelling a broken one fails, which is of no interest.
+    // Drop the rest of the body. Cancelling a broken one fails, which does not matter.
     reader.cancel().catch(() => undefined)
   }
 }
@@ -116,7 +116,7 @@ interface DeadlineOptions {
 }
 
 /**
- * Runs `work` with a controller that aborts when the time is up or the caller gives up, and in any case once the work
+ * Runs `work` with a controller that aborts when the time is up or the caller aborts, and always once the work
  * is done, so that no connection outlives it.
  */
 export async function withDeadline<T>(

@@ -25,7 +25,7 @@ const rules: readonly Rule[] = [
 /** Checks the events of one stream, in order, against the rules. */
 interface RuleChecker {
   check(event: AgUiEvent, sent: RuleContext['sent'], index: number): readonly Finding[]
-  /** Violations that show only at the end, each with the event it is about. */
+  /** Violations found only at the end, each with its event. */
   end(): readonly (Finding & { readonly index: number | undefined })[]
 }
 

@@ -9,7 +9,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** One event together with what is known of the stream before it. */
+/** One event with the facts about the stream before it. */
 export interface RuleContext {
   readonly event: AgUiEvent
   /** The event as it was sent: before defaults were filled in and before a chunk was expanded. */
@@ -50,7 +50,7 @@ export function toolNameOf(toolCallId: string, { run, messages }: RuleContext): 
   return undefined
 }
 
-/** Whether the tool is one the client brought with its input. */
+/** Whether the input of the client has the tool. */
 export function isClientTool(name: string | undefined, { input }: RuleContext): boolean {
   return input?.tools.some((tool) => tool.name === name) ?? false
 }

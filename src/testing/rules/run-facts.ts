@@ -15,7 +15,7 @@ export interface RunFacts {
   readonly subagents: ReadonlyMap<string, SubagentPhase>
   /** Ids of the messages streamed, with the kind of stream. */
   readonly streamed: ReadonlyMap<string, 'reasoning' | 'conversation'>
-  /** Messages and calls the client has from elsewhere than this run's stream. */
+  /** Messages and calls the client has, but not from this run's stream. */
   readonly known: KnownIds
 }
 
@@ -47,7 +47,7 @@ export function initialFacts(messages: readonly Message[]): RunFacts {
 export interface FactsStep {
   readonly event: AgUiEvent
   readonly index: number
-  /** What the client holds before the event. */
+  /** The client's messages before the event. */
   readonly messages: readonly Message[]
 }
 

@@ -3,7 +3,7 @@ import type { AgUiEvent } from '../../protocol/index.js'
 import { isRecord } from '../../core/json.js'
 import type { RuleContext, Rule } from './rule.js'
 
-/** Clients before 1.0 get what they can read. */
+/** Clients before 1.0 get only shapes they can read. */
 export const versionGateRules: readonly Rule[] = [
   {
     name: 'version-gate',
