@@ -8,7 +8,7 @@ export function isAbortError(error: unknown, signal?: AbortSignal): boolean {
 
 /**
  * Makes `child` abort when `parent` does, with the same reason; at once when the parent has aborted already. Returns a
- * function that ends the link. Call it when the child's work is over, or a long-lived parent keeps every child it ever had.
+ * function that ends the link. Call it when the child's work is over: a long-lived parent keeps every child in memory.
  *
  * @example
  * const child = new AbortController()
@@ -48,7 +48,7 @@ export async function delay(ms: number, { clock = systemClock, signal }: DelayOp
   signal?.throwIfAborted()
 }
 
-/** Waits for `work`, or throws the signal's reason as soon as it aborts. The work itself goes on; its outcome is ignored. */
+/** Waits for `work`, or throws the signal's reason as soon as it aborts. The work continues; its outcome is ignored. */
 export async function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   await new Promise<void>((resolve) => {
     const wake = (): void => {

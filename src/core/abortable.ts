@@ -132,7 +132,7 @@ export interface ClosingOptions {
   readonly graceMs?: number
   readonly clock?: Clock
   /**
-   * Called with every error that no caller can get any more: of a clean-up, or after the stream was stopped. Errors that
+   * Called with every error that reaches no caller: of a clean-up, or after the stream was stopped. Errors that
    * only repeat the abort are left out. Must not throw.
    */
   readonly onStrayError: (error: unknown) => void

@@ -38,7 +38,7 @@ export interface ManualClock extends Clock {
   readonly pending: number
   /**
    * Moves the time forward and calls what falls due, in order. Promise reactions run before the move, after each
-   * callback and before this resolves, so a loop of delays goes round as often as the time allows. `advance(0)` only
+   * callback and before this resolves, so a loop of delays runs as often as the time allows. `advance(0)` only
    * lets promises settle. Needs the real `setTimeout`: do not combine with faked timers.
    */
   advance(ms: number): Promise<void>
@@ -83,7 +83,7 @@ function settlePromises(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }
 
-/** Resolves after pending timers and sockets have been served. */
+/** Resolves after pending timers and sockets had their turn. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve)

@@ -2,16 +2,16 @@ import { isAbortError } from './abort.js'
 import { type AbortableOptions, closeAll } from './abortable.js'
 import { yieldToEventLoop } from './clock.js'
 
-/** After so many items timers and sockets are served: a source that never waits must not block them. */
+/** Yields to timers and sockets after this many items: a source that never waits must not block them. */
 const itemsBeforeYield = 500
 
 /**
  * Reads a stream to its end and resolves with what it returns. Calls `take` with each item, and waits for the promise it
  * may return before the next.
  *
- * When `signal` aborts, nothing more is taken, the source is closed, and this rejects with the signal's reason once the
- * source has closed or the grace time is over. What `take` throws, or rejects with, closes the source too. Costs no more
- * per item than the source itself, and lets timers and sockets be served also when the source never waits.
+ * When `signal` aborts, takes no more items, closes the source, and rejects with the signal's reason once the
+ * source has closed or the grace time is over. An error of `take` closes the source too. Costs no more
+ * per item than the source itself, and yields to timers and sockets even if the source never waits.
  */
 export function consume<T, R>(
   source: AsyncIterator<T, R>,
@@ -23,7 +23,7 @@ export function consume<T, R>(
   })
 }
 
-// One object and one loop, not nested async functions: this is what stays in memory of a run that waits.
+// One object and one loop, not nested async functions: a waiting run keeps this in memory.
 class Reading<T, R> {
   readonly #source: AsyncIterator<T, R>
   readonly #take: (item: T) => Promise<void> | undefined

@@ -2,7 +2,7 @@
 export interface ErrorCodeInfo {
   /** HTTP status when the error ends a request before any stream has begun. */
   readonly status: number
-  /** Whether an error's own message may be shown to a client. Otherwise `text` is sent instead. */
+  /** Whether clients may see the error's own message. Otherwise they get `text`. */
   readonly expose: boolean
   /** The neutral sentence that crosses the wire when the message itself may not. */
   readonly text: string

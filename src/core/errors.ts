@@ -5,7 +5,7 @@ const marker = Symbol.for('millrace.error')
 export interface MillraceErrorOptions {
   /** Structured facts for code and logs, for example `{ field: 'messages[0].id' }`. Never sent to clients. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Overrides whether the message may be shown to a client. */
+  /** Overrides whether clients may see the message. */
   readonly expose?: boolean
   /** A code of the agent's own that clients get in place of `code`, for example `UPSTREAM_503`. */
   readonly wireCode?: string
@@ -39,7 +39,7 @@ export class MillraceError extends Error {
     try {
       return typeof value === 'object' && value !== null && marker in value
     } catch {
-      // Anything can be thrown, also what cannot be inspected.
+      // A thrown value may be impossible to inspect.
       return false
     }
   }

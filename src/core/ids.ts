@@ -1,5 +1,5 @@
 /**
- * Makes ids. Contract: never throws and never gives the same id twice. The prefix, if any, comes first and only helps
+ * Makes ids. Contract: never throws and never returns the same id twice. The prefix, if any, comes first and only helps
  * people who read logs; nothing may parse an id.
  */
 export type IdSource = (prefix?: string) => string

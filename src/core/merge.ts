@@ -16,12 +16,12 @@ export interface MergeOptions extends ClosingOptions {
 }
 
 /**
- * Runs lanes side by side and yields their items in the order in which they settle. A lane is asked for its next item
- * only when the one before was delivered and the consumer wants more, so no lane runs ahead of a slow consumer or
+ * Runs lanes side by side and yields their items in the order in which they settle. It reads the next item of a lane
+ * only when the last one was delivered and the consumer wants more, so no lane runs ahead of a slow consumer or
  * crowds out the others. Returns the lanes' return values, in the order of the lanes.
  *
  * When a lane throws, `signal` aborts or the consumer leaves, all lanes are aborted, then closed; their `finally`
- * blocks have the grace time, then the merge goes on without them. The consumer gets the lane's error or the signal's
+ * blocks have the grace time, then the merge continues without them. The consumer gets the lane's error or the signal's
  * reason as it is; the errors of other lanes go to `onStrayError`. A `next()` that is pending when the consumer calls
  * `return()` or `throw()` rejects with an `AbortError`.
  */
@@ -98,7 +98,7 @@ interface Step<T, R> {
   readonly result: Promise<IteratorResult<T, R>>
 }
 
-/** Asks lanes for items and returns them in the order in which they settle. */
+/** Reads items of lanes and returns them in the order in which they settle. */
 function createSteps<T, R>(signal: AbortSignal) {
   const unread = new Set<Step<T, R>['result']>()
   const settled = createFifo<Step<T, R>>()
@@ -106,7 +106,7 @@ function createSteps<T, R>(signal: AbortSignal) {
   signal.addEventListener('abort', () => wake?.())
 
   return {
-    /** Results asked for and not returned yet, whether or not they have settled. */
+    /** Requested results that are not returned yet, settled or not. */
     unread,
     begin(lane: RunningLane<T, R>) {
       const result = lane.source.next()

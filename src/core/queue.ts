@@ -7,7 +7,7 @@ export interface QueueOptions {
 
 /**
  * The bounded queue from any number of producers to one consumer. Nothing is dropped while the consumer stays: a producer
- * waits while the queue is full, and producers are served in the order they came.
+ * waits while the queue is full, and producers wait in order.
  */
 export interface Queue<T> {
   /**
@@ -21,7 +21,7 @@ export interface Queue<T> {
   close(): void
   /** Like `close`, and then throws. False when the consumer cannot get the error: it left, or the end was set. */
   fail(error: unknown): boolean
-  /** The consumer's side, the same one at every call. Its `return()` discards what is left, an error included. */
+  /** The consumer's side, the same one at every call. Its `return()` discards unread items and an error. */
   [Symbol.asyncIterator](): AsyncGenerator<T, void>
 }
 

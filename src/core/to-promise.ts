@@ -1,4 +1,4 @@
-/** Does the work at once and returns its result as a promise. What it throws rejects the promise. */
+/** Runs the work at once and returns its result as a promise. An error rejects the promise. */
 export function toPromise<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(work())
