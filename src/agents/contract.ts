@@ -226,7 +226,7 @@ export interface HistoryEntry {
   readonly isOwn: boolean
 }
 
-/** Turns a conversation into the messages an agent reads. Must not change the messages it is given. */
+/** Turns a conversation into the messages an agent reads. Must not change its arguments. */
 export type HistoryRewriter = (entries: readonly HistoryEntry[]) => readonly Message[]
 
 /** What every context that can interrupt the run has in common. */

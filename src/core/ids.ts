@@ -4,13 +4,13 @@
  */
 export type IdSource = (prefix?: string) => string
 
-/** Ids nobody can guess, unique across processes. The default of every `IdSource` option. */
+/** Ids that cannot be guessed, unique across processes. The default of every `IdSource` option. */
 export const randomIds: IdSource = (prefix) => {
   const id = crypto.randomUUID()
   return prefix === undefined ? id : `${prefix}-${id}`
 }
 
-/** Ids for tests: `run-1`, `run-2`, `message-1`, counted apart for each prefix; `id-1` where none is given. */
+/** Ids for tests: `run-1`, `run-2`, `message-1`, counted apart for each prefix; `id-1` without a prefix. */
 export function sequentialIds(): IdSource {
   const counts = new Map<string, number>()
   return (prefix = 'id') => {

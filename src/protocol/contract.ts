@@ -35,7 +35,7 @@ export interface FoldOptions {
 }
 
 /**
- * The one owner of what is open in a run. Agents write loosely: chunks, untagged continuations, ends that never come.
+ * The one owner of the open items of a run. Agents write loosely: chunks, untagged continuations, ends that never come.
  * The stream emits strict AG-UI 1.0: RUN_STARTED first, and exactly one terminal event with everything closed before it.
  *
  * - A chunk opens its message or tool call. Within a lane, opening one item closes another.
@@ -56,7 +56,7 @@ export interface RunStream {
   /** Ends the run with RUN_ERROR. Clients get its public part, see `toWireError`. */
   fail(error: unknown, options?: FailOptions): void
   /**
-   * Closes all that is open, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
+   * Closes all open items, running subagents too, and leaves the run open: for an attempt that failed. Returns the ids
    * of the messages that were cut off.
    */
   closeOpen(options: CloseOptions): readonly string[]

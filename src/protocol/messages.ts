@@ -19,7 +19,7 @@ export function rejectedMark(reason: string): Metadata {
   return { millrace: { rejected: reason } }
 }
 
-/** Content of the result that a call of a rejected message gets: nobody is to execute it. */
+/** Content of the result of a rejected call, which nobody may execute. */
 export const rejectedCallContent = 'This call was rejected. It was not carried out.'
 
 /** Whether a message was cut off because its run was cancelled or lost. */

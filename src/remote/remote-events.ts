@@ -100,7 +100,7 @@ interface AgUiMiddleware {
 }
 
 /**
- * Runs the agent through the middlewares that it was given by `use`, as `runAgent` does. Both generations of the client
+ * Runs the agent through the middlewares of its `use`, as `runAgent` does. Both generations of the client
  * keep them in a member without a public name.
  */
 function runWithMiddlewares(agent: AgUiAgent, input: RunAgentInput): AgUiStream {

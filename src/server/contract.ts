@@ -8,7 +8,7 @@ import type { Hooks } from './hooks/hooks.js'
 export interface Server {
   /** Answers a request: a Web-standard handler for any runtime. `millrace/node` serves it on Node. */
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
-  /** True when the server was given `identify`. Without it, it must not be reachable from other machines. */
+  /** True when the server has `identify`. Without it, other machines must not reach the server. */
   readonly identifies: boolean
   /**
    * Takes no more runs, lets live runs finish, and stops the rest when the time is over: each ends with a terminal event.

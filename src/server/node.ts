@@ -104,7 +104,7 @@ class Connections {
     response.once('close', () => this.#responses.delete(response))
   }
 
-  /** Closes the sockets without a response under way. Once it is late, a response must have begun to count. */
+  /** Closes the sockets without an open response. If `isLate`, a response counts only once it has begun. */
   closeIdle(isLate: boolean): void {
     const busy = new Set<Socket>()
     for (const { headersSent, req } of this.#responses) if (headersSent || !isLate) busy.add(req.socket)

@@ -82,7 +82,7 @@ function noCredential({ interrupt: { id } }: AdkInterrupt): MillraceError {
 type AuthCredential = Record<string, unknown>
 
 /**
- * A person's answer as a credential of ADK. Takes only what the scheme asks for: nobody can pass a client secret or a
+ * A person's answer as a credential of ADK. Takes only what the scheme needs: an answer cannot pass a client secret or a
  * token where a sign-in is wanted. Undefined for an unusable answer.
  */
 function toAuthCredential(payload: unknown, authScheme: unknown): AuthCredential | undefined {

@@ -58,7 +58,7 @@ export interface SessionPlan {
   readonly news: News
   /** Agents whose calls the news answers: the run resumes there. */
   readonly authors: readonly string[]
-  /** Problems with messages that cannot be given to a model. */
+  /** Problems with messages that no model can take. */
   readonly problems: readonly string[]
 }
 

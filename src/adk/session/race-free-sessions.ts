@@ -7,7 +7,7 @@ const safeServices = new WeakMap<BaseSessionService, BaseSessionService>()
 /**
  * A session service without races; the same one for every call with a service. Creates database tables once, however
  * many callers begin at the same time. `createSession` never replaces a session: it returns the existing one, also when
- * somebody else has created it meanwhile.
+ * another process has created it meanwhile.
  */
 export function raceFreeSessions(service: BaseSessionService): BaseSessionService {
   const known = safeServices.get(service)

@@ -94,7 +94,7 @@ function resumedChild(agent: BaseAgent, { position }: ShellTree): number {
  * waits. A long-running tool that returns at once, with a ticket for example, does not make it wait.
  */
 export class PendingCalls {
-  /** Whether an event asked for the end of the loop. */
+  /** Whether an event has escalated, which ends the loop. */
   hasEscalated = false
   readonly #ids = new Set<string>()
 

@@ -64,8 +64,8 @@ async function* noSteps(): AsyncGenerator<Event, void> {
 }
 
 /**
- * The tools whose own code asked for a confirmation that the user's last event gives. ADK does not remember that they
- * asked, and then rejects the answer: `IntentMismatchError: confirmation_not_required`.
+ * The tools whose own code requested a confirmation that the user's last event has. ADK does not remember that they
+ * did, and then rejects the answer: `IntentMismatchError: confirmation_not_required`.
  */
 function confirmedTools(events: readonly Event[], agentName: string): ReadonlySet<string> {
   const last = events.findLast(({ author }) => author === 'user')

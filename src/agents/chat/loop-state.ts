@@ -70,7 +70,7 @@ export function createFrame(loop: LoopState): ChatFrame {
   }
 }
 
-/** The messages of the answer under way: all that are new, since nobody else writes while the model answers. */
+/** The messages of the unfinished answer: all new ones, since only the model writes while it answers. */
 function unfinishedMessages({ config, ctx, conversation }: LoopState): string[] {
   const known = new Set(Array.from(conversation.view()(), ({ id }) => id))
   return ctx

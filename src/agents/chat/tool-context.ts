@@ -42,7 +42,7 @@ export class ActiveCall {
     this.ctx = createToolContext(call, this, options)
   }
 
-  /** Sends an event and waits until it is read. False when nobody reads any more. */
+  /** Sends an event and waits until it is read. False when the reader has left. */
   send(event: AgentEvent): Promise<boolean> {
     return this.#events.push(event)
   }

@@ -4,7 +4,7 @@ import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 import { isBehindCall, lanesOf, nameAt, pathFrom } from '../run/address.js'
 import { addressIn, originKey, originMarkOf, originPrefix } from './message-origin.js'
 
-/** What an agent may see: the thread, or only messages given to it and those written at an address and below. */
+/** What an agent may see: the thread, or only its own input messages and those written at an address and below. */
 export interface HistoryScope {
   readonly address: string
   readonly subagentRunId: string | undefined
@@ -102,7 +102,7 @@ function visibleTo(reader: HistoryReader, messages: readonly Message[]): History
     const address = isOfScope ? scope.address : mark === undefined ? undefined : addressIn(mark)
     const isOfThread = message.subagentRunId === undefined
     const isOfThisRun = isOfScope || mark?.startsWith(prefix) === true
-    // An agent that was given other messages does not see those of the thread.
+    // An agent with input messages of its own does not see those of the thread.
     if (
       isOfThread
         ? scope.messages !== undefined

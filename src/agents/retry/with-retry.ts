@@ -182,7 +182,7 @@ class RejectableAttempt {
     return this.#written.length > 0 ? this.#written : [event]
   }
 
-  /** Closes all that is open, and marks messages as rejected: all, or only the incomplete ones. */
+  /** Closes all open items, and marks messages as rejected: all, or only the incomplete ones. */
   reject(
     which: 'all' | 'incomplete',
     reason: string,

@@ -108,7 +108,7 @@ async function* returning(control: Control): AsyncGenerator<AgentEvent, Control>
   return await Promise.resolve(control)
 }
 
-/** Agents behind a call see the messages given to them and each other's. */
+/** Agents behind a call see their input messages and each other's. */
 function scopeBehind(around: RunScope, record: CallRecord): RunScope {
   const clientMessages = around.clientMessages ?? around.messages
   return { ...around, messages: () => record.messages, clientMessages }

@@ -121,7 +121,7 @@ export interface CancelOptions {
 }
 
 /**
- * A started run. It starts at once and can be read once, as AG-UI events. A reader that stops early cancels it. A caller
+ * A started run. It begins at once and can be read once, as AG-UI events. A reader that stops early cancels it. A caller
  * that only awaits the result need not read: then events beyond the buffer are dropped.
  */
 export interface Run extends StartedRun, AsyncIterable<AgUiEvent> {}

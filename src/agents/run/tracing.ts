@@ -164,7 +164,7 @@ export interface SpanOptions extends SpanParent {
   readonly fallback: ErrorCode
 }
 
-/** Starts a span. It ends with the run if nobody ends it before. */
+/** Starts a span. It ends with the run at the latest. */
 export function startSpan({ name, kind, attributes, parent, signal, fallback }: SpanOptions): WorkSpan {
   const span = trace.getTracer('millrace').startSpan(name, { kind, attributes }, parent)
   const own = trace.setSpan(parent, span)

@@ -135,7 +135,7 @@ function isRunning({ turn, isStopping, loopState }: ActiveLoop): boolean {
   return turn !== undefined && (!turn.isOver || (!isStopping && planNextTurn(loopState) !== undefined))
 }
 
-/** From now on nobody has to read the events. */
+/** Makes reading the events optional from now on. */
 function waitUntilIdle(loop: ActiveLoop): Promise<void> {
   loop.buffer.wantResult()
   return loop.turn ? new Promise((resolve) => loop.idleCallbacks.push(resolve)) : Promise.resolve()

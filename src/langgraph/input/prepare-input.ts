@@ -73,7 +73,7 @@ interface Adopted {
 }
 
 /**
- * Plans again for a thread that lacks only messages its clients have never seen: nobody has cut those off. Undefined if
+ * Plans again for a thread that lacks only messages its clients never saw: no client has cut those off. Undefined if
  * the thread lacks others, or has changed some.
  */
 async function adoptUnseen(

@@ -44,7 +44,7 @@ function textDocumentBlock({ type, source, metadata }: MediaPart): ContentBlock.
   return { type: 'text', text, document }
 }
 
-/** Undefined if the bytes are not UTF-8, or if encoding them again gives other base64. */
+/** Undefined if the bytes are not UTF-8, or if encoding them again results in other base64. */
 function decodeBase64Text(data: string): string | undefined {
   const bytes = Buffer.from(data, 'base64')
   if (bytes.toString('base64') !== data) return undefined

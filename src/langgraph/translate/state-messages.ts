@@ -27,7 +27,7 @@ export class StateMessages {
   readonly #shown: Set<string>
   /** True after the first state, which has the old messages. Before it, old and new ones look the same. */
   #hasHistory = false
-  /** Messages that cannot be written yet. The graph gives them ids after the node has ended. */
+  /** Messages that cannot be written yet. The graph assigns their ids after the node has ended. */
   #waiting: WaitingMessage[] = []
 
   constructor(options: StateMessagesOptions) {

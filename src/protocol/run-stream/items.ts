@@ -118,7 +118,7 @@ function renamedKey(kind: MessageItem['kind'], { lane, id }: LaneMessage): strin
   return `${kind} ${lane.key} ${id}`
 }
 
-/** A message id nobody in this thread uses. With `reasoningOf`, nor any other lane's reasoning. */
+/** A message id that is free in this thread. With `reasoningOf`, nor any other lane's reasoning. */
 export function freeMessageId(run: RunState, base: string, reasoningOf?: Lane): string {
   const id = freeId(
     base,

@@ -16,7 +16,7 @@ const interruptShape = toShape(InterruptSchema)
 const usageShape = toShape(TokenUsageSchema)
 
 /**
- * Closes all that is open and writes the terminal event. Throws before anything is written when the result or an
+ * Closes all open items and writes the terminal event. Throws before anything is written when the result or an
  * interrupt cannot be sent.
  */
 export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
@@ -52,7 +52,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
   }
 }
 
-/** Closes all that is open and writes RUN_ERROR with what a client may know of the error. */
+/** Closes all open items and writes RUN_ERROR with the public part of the error. */
 export function writeRunError(run: RunState, error: unknown, { usage, mark }: FailOptions = {}): void {
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
@@ -60,7 +60,7 @@ export function writeRunError(run: RunState, error: unknown, { usage, mark }: Fa
   run.emit({ type: 'RUN_ERROR', ...wire, ...validUsage(usage) })
 }
 
-/** Closes all that is open and leaves the run open. Returns the ids of the messages that were cut off. */
+/** Closes all open items and leaves the run open. Returns the ids of the messages that were cut off. */
 export function closeOpen(
   run: RunState,
   { mark, markComplete: all = false, reason }: CloseOptions,

@@ -10,7 +10,7 @@ type Pino = typeof pino
 
 const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Redacted although nobody should log them in the first place. */
+/** Redacted in case the application logs them by mistake. */
 const credentials = ['authorization', 'cookie', '*.authorization', '*.cookie']
 
 /**

@@ -62,7 +62,7 @@ interface RecoveredContent extends ThreadContent, Pick<ThreadChange, 'interrupts
 
 /**
  * The thread after a lost run: all that its log has. The checkpoints of its agents are lost, so a run that was resumed
- * only counts when each interrupted call has its result. Else the thread is as before the answers, which can be given
+ * only counts when each interrupted call has its result. Else the thread is as before the answers, which can be sent
  * again: old checkpoints beside new messages would be neither.
  */
 export function recoveredContent({

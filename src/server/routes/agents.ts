@@ -22,7 +22,7 @@ export const capabilitiesRoute: Route = {
   handle: (_, { agent }) => Promise.resolve(jsonResponse(servedCapabilities(agent))),
 }
 
-/** The agent's own capabilities, and those that the server gives to every agent. */
+/** The agent's own capabilities, and those that the server adds to every agent. */
 function servedCapabilities({ name, description, capabilities = {} }: Agent): AgentCapabilities {
   return {
     ...capabilities,
