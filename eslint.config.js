@@ -2,6 +2,11 @@ import js from '@eslint/js'
 import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
+const exportRules = [
+  { selector: 'ExportDefaultDeclaration', message: 'Named exports only: one name for one thing.' },
+  { selector: 'ExportAllDeclaration', message: 'List what a room shows; no `export *`.' },
+]
+
 export default defineConfig(
   { ignores: ['**/dist/**', 'coverage/**'] },
   js.configs.recommended,
@@ -14,11 +19,7 @@ export default defineConfig(
       '@typescript-eslint/no-invalid-void-type': ['error', { allowAsThisParameter: true }],
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'ExportDefaultDeclaration', message: 'Named exports only: one name for one thing.' },
-        { selector: 'ExportAllDeclaration', message: 'List what a room shows; no `export *`.' },
-      ],
+      'no-restricted-syntax': ['error', ...exportRules],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { considerDefaultExhaustiveForUnions: true },
@@ -35,6 +36,22 @@ export default defineConfig(
   {
     files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
     rules: { 'max-lines-per-function': 'off', 'max-params': 'off', 'no-console': 'off' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    ignores: ['test/**/*.test.ts', 'test/setup.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...exportRules,
+        {
+          selector:
+            'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each|All)$/]',
+          message:
+            'Test files share a process: a hook at the top of a support file holds for its first importer only. Use afterEachTest.',
+        },
+      ],
+    },
   },
   { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {

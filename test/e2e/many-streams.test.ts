@@ -141,10 +141,10 @@ async function checkStreams(store: Store, total: number): Promise<void> {
 
 it('carries 1,000 streams at once, and no event is lost, doubled or mixed up', async () => {
   await checkStreams(createMemoryStore(), 1000)
-})
+}, 120_000)
 
 it('does so for 200 streams that are kept in SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-many-'))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   await checkStreams(await createSqliteStore({ path: join(folder, 'threads.db') }), 200)
-})
+}, 120_000)
