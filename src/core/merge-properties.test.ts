@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAbortError } from './abort.js'
 import { manualClock } from './clock.js'
-import { merge, type LaneItem } from './merge.js'
+import { merge, type MergedItem } from './merge.js'
 import { propertyRuns } from '../../test/support/property-runs.js'
 
 const reason = new DOMException('the user pressed stop', 'AbortError')
@@ -30,7 +30,7 @@ function laneScripts(...ends: readonly LaneScript['end'][]): fc.Arbitrary<LaneSc
 function setup(scripts: readonly LaneScript[]) {
   const clock = manualClock()
   const stop = new AbortController()
-  const seen: LaneItem<number>[] = []
+  const seen: MergedItem<number>[] = []
   const stray: unknown[] = []
   const started: number[] = []
   const closed: number[] = []
@@ -69,7 +69,7 @@ function setup(scripts: readonly LaneScript[]) {
   return { clock, stop, stream, consume, seen, stray, started, closed, hung, thrown }
 }
 
-function itemsOf(lane: number, seen: readonly LaneItem<number>[]): number[] {
+function itemsOf(lane: number, seen: readonly MergedItem<number>[]): number[] {
   return seen.filter((item) => item.lane === lane).map((item) => item.value)
 }
 

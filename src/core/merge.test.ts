@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { delay } from './abort.js'
 import { manualClock, type Clock } from './clock.js'
-import { merge, type Lane } from './merge.js'
+import { merge, type MergedLane } from './merge.js'
 import { createQueue } from './queue.js'
 
 const reason = new Error('the user pressed stop')
@@ -13,7 +13,7 @@ function never(): Promise<never> {
 }
 
 /** A merge of lanes, with everything a test may want to move or look at. */
-function setup<T, R>(makeLanes: (clock: Clock) => readonly Lane<T, R>[]) {
+function setup<T, R>(makeLanes: (clock: Clock) => readonly MergedLane<T, R>[]) {
   const clock = manualClock()
   const stop = new AbortController()
   const stray: unknown[] = []
@@ -31,7 +31,7 @@ interface LaneOptions {
   readonly close?: (signal: AbortSignal) => unknown
 }
 
-function lane({ items = [], end = never, close }: LaneOptions): Lane<string, string> {
+function lane({ items = [], end = never, close }: LaneOptions): MergedLane<string, string> {
   return async function* (signal) {
     try {
       yield* items
@@ -102,7 +102,7 @@ describe('while nothing goes wrong', () => {
 
   test('asks a lane for its next item only when the one before was delivered and another is wanted', async () => {
     const produced: string[] = []
-    const counting = (name: string): Lane<string, never> =>
+    const counting = (name: string): MergedLane<string, never> =>
       async function* () {
         for (let n = 1; ; n++) {
           await Promise.resolve()
@@ -121,7 +121,7 @@ describe('while nothing goes wrong', () => {
   })
 
   test('lets no lane crowd out the others', async () => {
-    const endless: Lane<number, never> = async function* () {
+    const endless: MergedLane<number, never> = async function* () {
       for (let n = 0; ; n++) yield await Promise.resolve(n)
     }
     const { stream } = setup(() => [endless, endless, endless])

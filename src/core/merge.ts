@@ -3,10 +3,10 @@ import { closeAll, withStop, type ClosingOptions } from './abortable.js'
 import { createFifo } from './queue.js'
 
 /** Starts one stream of a merge. The signal aborts when the merge ends before the lane does. */
-export type Lane<T, R> = (signal: AbortSignal) => AsyncGenerator<T, R>
+export type MergedLane<T, R> = (signal: AbortSignal) => AsyncGenerator<T, R>
 
 /** An item of a merge and the lane it came from, as an index into the lanes. */
-export interface LaneItem<T> {
+export interface MergedItem<T> {
   readonly lane: number
   readonly value: T
 }
@@ -26,9 +26,9 @@ export interface MergeOptions extends ClosingOptions {
  * `return()` or `throw()` rejects with an `AbortError`.
  */
 export function merge<T, R>(
-  lanes: readonly Lane<T, R>[],
+  lanes: readonly MergedLane<T, R>[],
   options: MergeOptions,
-): AsyncGenerator<LaneItem<T>, R[]> {
+): AsyncGenerator<MergedItem<T>, R[]> {
   const stop = new AbortController()
   const onStrayError = (error: unknown) => {
     if (!isAbortError(error, stop.signal)) options.onStrayError(error)
@@ -46,10 +46,10 @@ interface RunningLane<T, R> {
 }
 
 async function* readLanes<T, R>(
-  lanes: readonly Lane<T, R>[],
+  lanes: readonly MergedLane<T, R>[],
   stop: AbortController,
   options: MergeOptions,
-): AsyncGenerator<LaneItem<T>, R[]> {
+): AsyncGenerator<MergedItem<T>, R[]> {
   const { signal } = stop
   const running = new Set<RunningLane<T, R>>()
   const steps = createSteps<T, R>(signal)

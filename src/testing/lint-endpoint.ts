@@ -72,7 +72,7 @@ interface ExchangeOptions {
   readonly clock: Clock
 }
 
-interface Exchange {
+interface LintedExchange {
   readonly violations: readonly Violation[]
   readonly events: readonly unknown[]
   readonly status: number | undefined
@@ -81,7 +81,11 @@ interface Exchange {
 }
 
 /** Posts the input and reads the whole answer. Rejects only with the reason of an aborted `signal`. */
-async function exchangeRun(url: URL, input: RunAgentInput, options: ExchangeOptions): Promise<Exchange> {
+async function exchangeRun(
+  url: URL,
+  input: RunAgentInput,
+  options: ExchangeOptions,
+): Promise<LintedExchange> {
   const { clock, fetch, headers, closeWithinMs } = options
   const violations: Violation[] = []
   const report = (rule: LintRule, message: string): void => {

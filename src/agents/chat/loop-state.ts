@@ -5,7 +5,7 @@ import type { ChatConfig } from './chat-agent.js'
 import { createConversation, type Conversation } from './conversation.js'
 import { createOutput, type Output } from './output.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
-import type { Batch } from './tool-batch.js'
+import type { ToolBatch } from './tool-batch.js'
 
 /** The state of a chat agent's loop. */
 export interface LoopState {
@@ -21,7 +21,7 @@ export interface LoopState {
   /** Iterations that do not count for the limit: those before the client executed its tools. */
   uncounted: number
   /** The calls of the last answer, while tools are running. */
-  batch: Batch | undefined
+  batch: ToolBatch | undefined
   /** The last answer without calls, while the agent ends with it. */
   answer: string | undefined
   /** Messages of answers that broke off in earlier runs. */
@@ -33,7 +33,7 @@ export interface ChatFrame {
   readonly iteration: number
   readonly uncounted: number
   readonly added: readonly Message[]
-  readonly batch?: Batch
+  readonly batch?: ToolBatch
   readonly answer?: string
   /** Messages of answers that broke off. The model answers again from the beginning. */
   readonly cutOff?: readonly string[]

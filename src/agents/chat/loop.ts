@@ -3,12 +3,12 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, InterruptScope, RunContext } from '../contract.js'
 import { controlOf, InterruptSignal, type WorkEnd } from '../interrupts/interrupt-scope.js'
-import type { Answer } from './model-answer.js'
+import type { ModelAnswer } from './model-answer.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createFrame, resendLostResults, restoreLoop, type ChatFrame, type LoopState } from './loop-state.js'
 import { callModel } from './model-call.js'
 import { clientCallsIn, createRequest } from './toolbox.js'
-import { runBatch, type Batch } from './tool-batch.js'
+import { runBatch, type ToolBatch } from './tool-batch.js'
 
 /** Calls the model and executes the tool calls it makes, until it answers without a tool call. */
 export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
@@ -65,7 +65,7 @@ function isLastCall({ config, iteration, uncounted }: LoopState): boolean {
 }
 
 /** Adds the answer to the conversation. An answer without tool calls ends the agent. */
-async function takeAnswer(loop: LoopState, answer: Answer): Promise<Control | undefined> {
+async function takeAnswer(loop: LoopState, answer: ModelAnswer): Promise<Control | undefined> {
   const { calls } = answer
   // The last request offers no tools.
   if (isLastCall(loop) && calls.length > 0) throw tooManyIterations(loop.config)
@@ -81,7 +81,7 @@ async function takeAnswer(loop: LoopState, answer: Answer): Promise<Control | un
 
 async function* executeToolCalls(
   loop: LoopState,
-  batch: Batch,
+  batch: ToolBatch,
   ctx: RunContext,
 ): AsyncGenerator<AgentEvent, Control | undefined> {
   const { config, toolbox, conversation } = loop
@@ -116,7 +116,7 @@ async function* executeToolCalls(
  * Takes results that are in the conversation already: of the client, while another call was interrupted, or of a run that
  * failed after some calls had finished. These calls do not run again.
  */
-function takeKnownResults(batch: Batch, { conversation }: LoopState): void {
+function takeKnownResults(batch: ToolBatch, { conversation }: LoopState): void {
   for (const { id } of batch.calls) {
     const result = conversation.resultOf(id)
     if (!result || batch.results[id]) continue

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { sequentialIds } from '../../core/ids.js'
 import type { ModelPart } from '../../models/index.js'
-import { Answer } from './model-answer.js'
+import { ModelAnswer } from './model-answer.js'
 
-function addPart(answer: Answer, part: ModelPart): void {
+function addPart(answer: ModelAnswer, part: ModelPart): void {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta') answer.addDelta(part)
   else answer.add(part)
 }
@@ -14,7 +14,7 @@ const call: ModelPart[] = [
 ]
 
 it('keeps a call behind the reasoning that led to it, also when text came before', () => {
-  const answer = new Answer({ newId: sequentialIds(), callId: (id) => id })
+  const answer = new ModelAnswer({ newId: sequentialIds(), callId: (id) => id })
   const parts: ModelPart[] = [
     { type: 'reasoning-delta', delta: 'first' },
     { type: 'text-delta', delta: 'One moment.' },
@@ -32,7 +32,7 @@ it('keeps a call behind the reasoning that led to it, also when text came before
 })
 
 it('puts a call that follows its text into the same message', () => {
-  const answer = new Answer({ newId: sequentialIds(), callId: (id) => id })
+  const answer = new ModelAnswer({ newId: sequentialIds(), callId: (id) => id })
   for (const part of [{ type: 'text-delta', delta: 'Look:' } as const, ...call]) addPart(answer, part)
   expect(answer.messages).toMatchObject([{ role: 'assistant', content: 'Look:', toolCalls: [{ id: 'c1' }] }])
 })

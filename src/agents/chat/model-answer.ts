@@ -23,13 +23,13 @@ export interface AnswerOptions {
 }
 
 type DeltaPart = Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>
-type DeltaEvent = EventOf<'TEXT_MESSAGE_CHUNK' | 'REASONING_MESSAGE_CHUNK'>
+type AnswerDelta = EventOf<'TEXT_MESSAGE_CHUNK' | 'REASONING_MESSAGE_CHUNK'>
 
 /**
  * One answer of a model: turns its parts into events and collects the messages they make. Deltas become chunks; opening,
  * closing and ordering of messages belong to the run stream.
  */
-export class Answer {
+export class ModelAnswer {
   /** In order: reasoning and text, with tool calls in the assistant message before them or in one of their own. */
   readonly messages: Message[] = []
   readonly toolCalls: ToolCall[] = []
@@ -58,7 +58,7 @@ export class Answer {
   }
 
   /** Adds a delta. The path of every token: one event, nothing spread. */
-  addDelta({ type, delta }: DeltaPart): DeltaEvent | undefined {
+  addDelta({ type, delta }: DeltaPart): AnswerDelta | undefined {
     // Some models begin with an empty delta, which makes no message.
     if (delta === '') return undefined
     const role = type === 'text-delta' ? 'assistant' : 'reasoning'

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../contract.js'
 import { judgeAttempt, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
 import { tracedStream } from '../run/tracing.js'
-import { Answer } from './model-answer.js'
+import { ModelAnswer } from './model-answer.js'
 import type { Middleware } from './middleware.js'
 
 export interface ModelCallOptions {
@@ -20,14 +20,14 @@ export interface ModelCallOptions {
 export async function* callModel(
   request: ModelRequest,
   { ctx, models, retry, middlewares }: ModelCallOptions,
-): AsyncGenerator<AgentEvent, Answer> {
+): AsyncGenerator<AgentEvent, ModelAnswer> {
   const { clock, addUsage } = ctx.services
   let current = request
   let failure: unknown
   for (const [index, model] of models.entries()) {
     const stream = withMiddlewares(middlewares, model, ctx)
     for (let ordinal = 1; ; ordinal++) {
-      const answer = new Answer(ctx.services)
+      const answer = new ModelAnswer(ctx.services)
       let attempt: ModelAttempt = { attempt: ordinal, model, request: current }
       // The innermost loop stands here: a generator for each attempt would cost every token several microtasks.
       try {
@@ -74,7 +74,12 @@ function withMiddlewares(
   return next
 }
 
-function summaryOf({ text, toolCalls, finishReason, usage }: Answer): NonNullable<ModelAttempt['answer']> {
+function summaryOf({
+  text,
+  toolCalls,
+  finishReason,
+  usage,
+}: ModelAnswer): NonNullable<ModelAttempt['answer']> {
   return { text, toolCalls, finishReason, ...(usage === undefined ? {} : { usage }) }
 }
 
@@ -94,7 +99,7 @@ function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: De
 
 /** Names the rejected messages and the next attempt, for clients. */
 function retryEvent(
-  { messages }: Answer,
+  { messages }: ModelAnswer,
   { attempt, model }: ModelAttempt,
   { decision, reason }: { readonly decision: Decision; readonly reason: string },
 ): AgentEvent {

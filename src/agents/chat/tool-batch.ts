@@ -1,5 +1,5 @@
 import type { ToolMessage } from '@ag-ui/core'
-import { merge, type Lane } from '../../core/merge.js'
+import { merge, type MergedLane } from '../../core/merge.js'
 import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
 import type { Suspension, ToolEnd } from '../contract.js'
 import type { CallRequest } from './model-answer.js'
@@ -7,7 +7,7 @@ import { runCall, type CallOptions, type CallOutcome, type CallResult } from './
 import { callAddress } from './tool-context.js'
 
 /** The calls of one answer and their results. JSON: it is saved in the checkpoint when a call is interrupted. */
-export interface Batch {
+export interface ToolBatch {
   readonly calls: readonly CallRequest[]
   /** Ids of the calls that are for the client. */
   readonly clientCalls: readonly string[]
@@ -36,14 +36,14 @@ export interface BatchOptions extends Omit<CallOptions, 'signal' | 'onReturned'>
   readonly onStrayError: (error: unknown) => void
 }
 
-type LaneItem = AgentEvent | { readonly type: 'settled'; readonly outcome: CallOutcome }
+type CallLaneItem = AgentEvent | { readonly type: 'settled'; readonly outcome: CallOutcome }
 
 /**
  * Runs the calls that have no result yet in parallel. Results are sent in the order of the calls, those that end the
  * agent last. A call with an unanswered interrupt does not run: it raises the interrupt again.
  */
 export async function* runBatch(
-  batch: Batch,
+  batch: ToolBatch,
   options: BatchOptions,
 ): AsyncGenerator<AgentEvent, BatchOutcome> {
   const { ctx, onStrayError } = options
@@ -84,7 +84,11 @@ export async function* runBatch(
   return { type: 'cancelled' }
 }
 
-function callLane(call: CallRequest, batch: Batch, options: BatchOptions): Lane<LaneItem, undefined> {
+function callLane(
+  call: CallRequest,
+  batch: ToolBatch,
+  options: BatchOptions,
+): MergedLane<CallLaneItem, undefined> {
   const onReturned: CallOptions['onReturned'] = ({ id }, result) => {
     batch.results[id] = result
   }
@@ -95,13 +99,13 @@ function callLane(call: CallRequest, batch: Batch, options: BatchOptions): Lane<
 }
 
 /** Sends all results, also those that wait for an earlier call: none may be lost when the run fails. */
-function* allResults(batch: Batch, options: BatchOptions): Generator<AgentEvent> {
+function* allResults(batch: ToolBatch, options: BatchOptions): Generator<AgentEvent> {
   for (const call of batch.calls) yield* sendResult(batch, call, options)
 }
 
 /** Sends results in order, up to the first call that is still running. */
 function* resultsInOrder(
-  batch: Batch,
+  batch: ToolBatch,
   options: BatchOptions,
   isOver: (call: CallRequest) => boolean,
 ): Generator<AgentEvent> {
@@ -113,7 +117,7 @@ function* resultsInOrder(
 }
 
 function* sendResult(
-  batch: Batch,
+  batch: ToolBatch,
   call: CallRequest,
   { ctx, onResult }: BatchOptions,
 ): Generator<AgentEvent> {
@@ -132,7 +136,7 @@ function* sendResult(
 }
 
 function* endBatch(
-  batch: Batch,
+  batch: ToolBatch,
   options: BatchOptions,
   suspended: ReadonlyMap<string, Suspension>,
 ): Generator<AgentEvent, BatchOutcome> {

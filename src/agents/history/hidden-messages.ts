@@ -73,9 +73,9 @@ export class CallRecord {
   }
 }
 
-type MessageEvent = Exclude<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
+type HiddenMessageEvent = Exclude<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
 
-function isMessageEvent(event: AgentEvent): event is MessageEvent {
+function isMessageEvent(event: AgentEvent): event is HiddenMessageEvent {
   return /^(TEXT|REASONING|TOOL_CALL|SUBAGENT)_/.test(event.type)
 }
 

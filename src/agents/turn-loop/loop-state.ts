@@ -3,7 +3,7 @@ import type { Checkpoint } from '../interrupts/checkpoint.js'
 import type { Outcome, RunFields } from '../run/run.js'
 
 /** The state of a loop from turn to turn. JSON; replaced, never mutated. */
-export interface LoopState {
+export interface TurnLoopState {
   /** The conversation after the last turn. */
   readonly messages: readonly Message[]
   readonly state: unknown
@@ -19,7 +19,7 @@ export interface LoopState {
   readonly isCutOff: boolean
 }
 
-export function initialState({ messages = [], state = {} }: RunFields): LoopState {
+export function initialState({ messages = [], state = {} }: RunFields): TurnLoopState {
   const queue: readonly Message[] = []
   return {
     messages,
@@ -32,12 +32,12 @@ export function initialState({ messages = [], state = {} }: RunFields): LoopStat
   }
 }
 
-export function openInterruptsOf({ checkpoint, isCutOff }: LoopState): readonly Interrupt[] {
+export function openInterruptsOf({ checkpoint, isCutOff }: TurnLoopState): readonly Interrupt[] {
   return isCutOff || !checkpoint ? [] : checkpoint.openInterrupts.map(({ interrupt }) => interrupt)
 }
 
 /** The client tool calls without a result in the queue. */
-export function pendingToolCallsOf(state: LoopState): readonly ToolCall[] {
+export function pendingToolCallsOf(state: TurnLoopState): readonly ToolCall[] {
   const missing = missingResults(state)
   if (missing.size === 0) return []
   const calls = state.messages.flatMap((message) =>
@@ -46,7 +46,7 @@ export function pendingToolCallsOf(state: LoopState): readonly ToolCall[] {
   return calls.filter(({ id }) => missing.has(id))
 }
 
-function missingResults({ pendingToolCallIds, queue }: LoopState): ReadonlySet<string> {
+function missingResults({ pendingToolCallIds, queue }: TurnLoopState): ReadonlySet<string> {
   const missing = new Set(pendingToolCallIds)
   for (const message of queue) if (message.role === 'tool') missing.delete(message.toolCallId)
   return missing
@@ -59,7 +59,7 @@ export interface NextTurn {
 }
 
 /** Undefined if there is nothing to do, or the client must act first. */
-export function planNextTurn(state: LoopState): NextTurn | undefined {
+export function planNextTurn(state: TurnLoopState): NextTurn | undefined {
   const { messages, queue, answers, checkpoint } = state
   // Without messages the run resumes; without a checkpoint it starts again.
   if (state.isCutOff) return { queued: [], input: checkpoint ? { resume: answers } : { messages } }
@@ -73,14 +73,14 @@ export function planNextTurn(state: LoopState): NextTurn | undefined {
 }
 
 /** The state while a turn runs. */
-export function stateDuringTurn(state: LoopState, { queued }: NextTurn): LoopState {
+export function stateDuringTurn(state: TurnLoopState, { queued }: NextTurn): TurnLoopState {
   const taken = new Set(queued)
   return abandonTurn({ ...state, queue: state.queue.filter((message) => !taken.has(message)) })
 }
 
 export interface EndedTurn {
   /** The state when it began. */
-  readonly before: LoopState
+  readonly before: TurnLoopState
   /** Whether a push has stopped it. It is not resumed then. */
   readonly isPreempted: boolean
   /** Whether it ends even if it would wait for the client. */
@@ -90,13 +90,13 @@ export interface EndedTurn {
 }
 
 /** The state after a turn. `state` is the one during the turn, with the messages that were pushed meanwhile. */
-export function stateAfterTurn(state: LoopState, turn: EndedTurn, outcome: Outcome): LoopState {
+export function stateAfterTurn(state: TurnLoopState, turn: EndedTurn, outcome: Outcome): TurnLoopState {
   const { messages } = outcome
   // The turn may have got a result by itself.
   const queue = state.queue.filter(
     (message) => message.role !== 'tool' || !hasResult(messages, message.toolCallId),
   )
-  const next: LoopState = { ...state, messages, state: outcome.state, queue }
+  const next: TurnLoopState = { ...state, messages, state: outcome.state, queue }
   if (turn.isAbandoned) return next
   const { answers, checkpoint: before } = turn.before
   // Answers that did not count, for example because they did not fit, leave the interrupts open.
@@ -116,7 +116,7 @@ export function stateAfterTurn(state: LoopState, turn: EndedTurn, outcome: Outco
 }
 
 /** The last turn neither waits for the client nor is resumed. */
-export function abandonTurn(state: LoopState): LoopState {
+export function abandonTurn(state: TurnLoopState): TurnLoopState {
   return { ...state, answers: [], checkpoint: undefined, pendingToolCallIds: [], isCutOff: false }
 }
 

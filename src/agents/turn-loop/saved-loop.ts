@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { MillraceError } from '../../core/errors.js'
 import { assertJson } from '../../core/json.js'
 import { parseCheckpoint } from '../interrupts/checkpoint.js'
-import type { LoopState } from './loop-state.js'
+import type { TurnLoopState } from './loop-state.js'
 
 /** A loop at rest, as plain JSON. */
-export interface SavedTurnLoop extends Omit<LoopState, 'checkpoint'> {
+export interface SavedTurnLoop extends Omit<TurnLoopState, 'checkpoint'> {
   readonly version: 1
   readonly threadId: string
   readonly checkpoint?: unknown
@@ -25,7 +25,7 @@ const savedSchema = z.object({
 })
 
 /** A copy that shares nothing with the loop. Throws ENCODING_ERROR, with the path, for values that JSON cannot hold. */
-export function saveLoop(threadId: string, loopState: LoopState): SavedTurnLoop {
+export function saveLoop(threadId: string, loopState: TurnLoopState): SavedTurnLoop {
   const { state, answers } = loopState
   assertJson(state, 'state')
   assertJson(answers, 'answers')
@@ -33,7 +33,10 @@ export function saveLoop(threadId: string, loopState: LoopState): SavedTurnLoop 
 }
 
 /** Throws INVALID_CHECKPOINT for anything but a saved loop. */
-export function parseSavedLoop(saved: unknown): { readonly threadId: string; readonly loopState: LoopState } {
+export function parseSavedLoop(saved: unknown): {
+  readonly threadId: string
+  readonly loopState: TurnLoopState
+} {
   const parsed = savedSchema.safeParse(saved)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -49,5 +52,5 @@ export function parseSavedLoop(saved: unknown): { readonly threadId: string; rea
     checkpoint: checkpoint === undefined ? undefined : parseCheckpoint(checkpoint),
   }
   // The schema's type allows an explicit undefined where the protocol's has an absent field.
-  return { threadId, loopState: loopState as LoopState }
+  return { threadId, loopState: loopState as TurnLoopState }
 }

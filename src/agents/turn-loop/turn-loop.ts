@@ -19,7 +19,7 @@ import {
   stateAfterTurn,
   stateDuringTurn,
   type EndedTurn,
-  type LoopState,
+  type TurnLoopState,
   type NextTurn,
 } from './loop-state.js'
 import { parseSavedLoop, saveLoop } from './saved-loop.js'
@@ -87,7 +87,7 @@ interface ActiveLoop {
   /** Resolve the promises of `waitUntilIdle`. */
   readonly idleCallbacks: (() => void)[]
   readonly removeAbortListener: () => void
-  loopState: LoopState
+  loopState: TurnLoopState
   turn: Turn | undefined
   outcome: Outcome | undefined
   isStopping: boolean

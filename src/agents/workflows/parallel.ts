@@ -1,6 +1,6 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { merge, type Lane } from '../../core/merge.js'
+import { merge, type MergedLane } from '../../core/merge.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, Frames, OpenInterrupt } from '../contract.js'
 import { addressBelow } from '../run/address.js'
@@ -17,11 +17,11 @@ export interface ParallelOptions extends WorkflowOptions {
 
 /** The lanes that have ended. */
 interface ParallelFrame {
-  readonly ended: Readonly<Record<string, LaneEnd>>
+  readonly ended: Readonly<Record<string, ParallelLaneEnd>>
 }
 
-type LaneEnd = { readonly type: 'done' } | { readonly type: 'failed'; readonly message: string }
-type Ended = { readonly type: 'ended'; readonly control: Control }
+type ParallelLaneEnd = { readonly type: 'done' } | { readonly type: 'failed'; readonly message: string }
+type EndedLane = { readonly type: 'ended'; readonly control: Control }
 type Failed = { readonly type: 'failed'; readonly lane: number; readonly error: unknown }
 
 /**
@@ -76,7 +76,7 @@ async function* runLanes(lanes: Lanes, ctx: RunContext): AsyncGenerator<AgentEve
   return end ?? combineWaiting(waiting) ?? resultOfLanes(lanes, ended)
 }
 
-type EndedLanes = Record<string, LaneEnd>
+type EndedLanes = Record<string, ParallelLaneEnd>
 
 function mergeAgents(lanes: Lanes, ctx: RunContext, ended: EndedLanes) {
   const { clock, graceMs } = ctx.services
@@ -98,7 +98,7 @@ interface LaneOptions {
 function agentLane(
   { name, agents, onError }: Lanes,
   { lane, ctx, ended }: LaneOptions,
-): Lane<AgentEvent | Ended | Failed, undefined> {
+): MergedLane<AgentEvent | EndedLane | Failed, undefined> {
   return async function* run(signal) {
     const agent = agents[lane]
     if (!agent) return undefined

@@ -4,7 +4,7 @@ import type { Answer } from '../../agents/index.js'
 import { toDecision, type ResumableInterrupt } from './to-interrupts.js'
 
 /** The way a graph resumes with some answers. */
-export type ResumePlan =
+export type GraphResumePlan =
   /** Stream this: a Command, or null after a breakpoint. */
   | { readonly type: 'resume'; readonly input: Command | null }
   /** No interrupt can be resumed yet. */
@@ -23,7 +23,7 @@ export function planGraphResume(
   interrupts: readonly ResumableInterrupt[],
   answers: Answers,
   update: object = {},
-): ResumePlan {
+): GraphResumePlan {
   const statuses = interrupts
     .filter(({ kind }) => kind === 'breakpoint')
     .map(({ interrupt }) => answers.get(interrupt.id)?.status)

@@ -2,8 +2,8 @@ import type { ContentPart } from '@ag-ui/core'
 import type { ContentBlock } from '@langchain/core/messages'
 import { isRecord } from '../../core/json.js'
 
-export type MediaPart = Exclude<ContentPart, { type: 'text' }>
-type MediaSource = MediaPart['source']
+export type GraphMediaPart = Exclude<ContentPart, { type: 'text' }>
+type MediaSource = GraphMediaPart['source']
 
 /**
  * AG-UI's parts as LangChain's standard content blocks: pass them to a message as `contentBlocks`, so that the clients
@@ -16,7 +16,7 @@ export function toContentBlocks(parts: readonly ContentPart[]): ContentBlock.Sta
   })
 }
 
-function mediaBlock({ type, source, metadata }: MediaPart): ContentBlock.Standard {
+function mediaBlock({ type, source, metadata }: GraphMediaPart): ContentBlock.Standard {
   const block = {
     type: type === 'document' ? 'file' : type,
     ...blockSource(source),
@@ -36,7 +36,7 @@ function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
 }
 
-function textDocumentBlock({ type, source, metadata }: MediaPart): ContentBlock.Text | undefined {
+function textDocumentBlock({ type, source, metadata }: GraphMediaPart): ContentBlock.Text | undefined {
   if (type !== 'document' || source.type !== 'data' || !source.mimeType.startsWith('text/')) return undefined
   const text = decodeBase64Text(source.value)
   if (text === undefined) return undefined
@@ -91,7 +91,7 @@ function toDocumentPart(block: unknown): ContentPart | undefined {
   return { type: 'document', source, ...(isRecord(document.metadata) ? { metadata: document.metadata } : {}) }
 }
 
-const partTypes = new Map<unknown, MediaPart['type']>([
+const partTypes = new Map<unknown, GraphMediaPart['type']>([
   ['image', 'image'],
   ['image_url', 'image'],
   ['input_image', 'image'],
@@ -104,7 +104,7 @@ const partTypes = new Map<unknown, MediaPart['type']>([
 ])
 
 /** The AG-UI part for an image, audio, video or file block. Undefined for a block of another kind. */
-export function blockToMediaPart(block: unknown): MediaPart | undefined {
+export function blockToMediaPart(block: unknown): GraphMediaPart | undefined {
   if (!isRecord(block)) return undefined
   // Gemini's client puts generated media here.
   if (isRecord(block.inlineData))

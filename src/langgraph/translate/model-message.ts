@@ -3,7 +3,7 @@ import type { EventSink } from '../../bridge/event-sink.js'
 import { MessageWriter } from '../../bridge/message-writer.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/json.js'
-import { blockText, blockToMediaPart, type MediaPart } from '../messages/content.js'
+import { blockText, blockToMediaPart, type GraphMediaPart } from '../messages/content.js'
 import {
   readReasoningBlock,
   readReasoningKwargs,
@@ -134,7 +134,7 @@ export class ModelMessage {
   }
 
   /** Assistant messages of AG-UI have text only, so media are sent as custom events. */
-  #writeMedia(part: MediaPart): void {
+  #writeMedia(part: GraphMediaPart): void {
     this.#hasMedia = true
     const { sink, subagentRunId } = this.#options
     const value = { messageId: this.#messageId ?? '', part }

@@ -15,7 +15,7 @@ import { loadThread } from '../recovery/recover-thread.js'
 import { checkId } from '../request/check-input.js'
 import { readRememberedThread } from '../run/agent-memory.js'
 import { serverClosing } from '../run/lease.js'
-import type { Batch } from '../stream/framing.js'
+import type { FrameBatch } from '../stream/framing.js'
 import { replyWithStream } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
 import { readThreadBody, unknownThread, type Route } from './route.js'
@@ -76,7 +76,7 @@ interface Connection {
   readonly signal: DisconnectSignal
 }
 
-function catchUp(connection: Connection): AsyncIterable<Batch> | Iterable<Batch> {
+function catchUp(connection: Connection): AsyncIterable<FrameBatch> | Iterable<FrameBatch> {
   const { server, thread, live, from, signal } = connection
   if (live && from) return live.feed.subscribe(from.seq, signal)
   if (live) return followFromStart(live, signal)
@@ -89,7 +89,7 @@ function catchUp(connection: Connection): AsyncIterable<Batch> | Iterable<Batch>
 async function* followFromStart(
   { feed, firstSeq, start }: LiveRun,
   signal: DisconnectSignal,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<FrameBatch> {
   let isFirst = true
   for await (const batch of feed.subscribe(firstSeq - 1, signal)) {
     if (isFirst) yield* withSnapshots(batch, start)
@@ -99,7 +99,7 @@ async function* followFromStart(
 }
 
 /** Follows a run of another process from its start, by its log. */
-async function* followElsewhere(connection: Connection, thread: Thread): AsyncGenerator<Batch> {
+async function* followElsewhere(connection: Connection, thread: Thread): AsyncGenerator<FrameBatch> {
   const { runId, nextSeq, start } = thread.run ?? { runId: '', nextSeq: 0 }
   const messages = [
     ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
@@ -116,9 +116,9 @@ async function* followElsewhere(connection: Connection, thread: Thread): AsyncGe
 
 /** Puts the snapshots behind RUN_STARTED, the first of the entries. */
 function withSnapshots(
-  { runId, entries }: Extract<Batch, { runId: string }>,
+  { runId, entries }: Extract<FrameBatch, { runId: string }>,
   { messages, state }: { readonly messages: readonly Message[]; readonly state: unknown },
-): readonly Batch[] {
+): readonly FrameBatch[] {
   const events: AgUiEvent[] = [
     { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
     { type: 'STATE_SNAPSHOT', snapshot: state },
@@ -130,7 +130,7 @@ function withSnapshots(
  * Follows a run by its log, after an event that the client has. If that event was lost with its process before it was
  * logged, the client gets the terminal event alone: the others that recovery wrote may not fit to what it has.
  */
-async function* followAfter(connection: Connection, from: EventPosition): AsyncGenerator<Batch> {
+async function* followAfter(connection: Connection, from: EventPosition): AsyncGenerator<FrameBatch> {
   const { runId, seq } = from
   let isFirst = true
   for await (const entries of followLog(connection, { runId, after: seq })) {
@@ -162,7 +162,7 @@ function* atRest(
     interrupts,
   }: Pick<Thread, 'key' | 'messages' | 'state' | 'interrupts' | 'run'>,
   { stateRules, newId }: ServerContext,
-): Generator<Batch> {
+): Generator<FrameBatch> {
   const events: AgUiEvent[] = []
   const stream = createRunStream({
     threadId: key.thread,

@@ -6,7 +6,7 @@ import { checkRunInput } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import { acceptRun, type AcceptedRun } from '../run/accept-run.js'
 import { serverClosing } from '../run/lease.js'
-import type { Batch } from '../stream/framing.js'
+import type { FrameBatch } from '../stream/framing.js'
 import { replyWithStream, type StreamReply } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
 import type { Route } from './route.js'
@@ -61,7 +61,7 @@ function subscribeTo(
   const subscribe = (
     accepted: AcceptedRun,
     signal: DisconnectSignal,
-  ): AsyncIterable<Batch> | Iterable<Batch> => {
+  ): AsyncIterable<FrameBatch> | Iterable<FrameBatch> => {
     server.metrics.firstEvent({ agent }, (server.clock.now() - requestedAt) / 1000)
     if (accepted.type === 'ended') return [{ events: accepted.events }]
     live = accepted.run
@@ -70,7 +70,7 @@ function subscribeTo(
   const subscribeLater = async function* (
     later: Promise<AcceptedRun>,
     signal: DisconnectSignal,
-  ): AsyncGenerator<Batch> {
+  ): AsyncGenerator<FrameBatch> {
     yield* subscribe(await later, signal)
   }
   return {

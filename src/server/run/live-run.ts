@@ -18,7 +18,7 @@ export interface RunSetup {
   readonly server: ServerContext
   readonly agent: Agent
   readonly info: RunInfo
-  readonly input: RunFields
+  readonly input: LiveRunFields
   readonly lease: Lease
   readonly thread: Thread | undefined
   readonly plan: AgentPlan
@@ -30,7 +30,7 @@ export interface RunSetup {
 }
 
 /** What a run needs of its request. Messages, state and answers are those of the plan. */
-interface RunFields extends Pick<RunInput, 'threadId' | 'runId' | 'tools' | 'context'> {
+interface LiveRunFields extends Pick<RunInput, 'threadId' | 'runId' | 'tools' | 'context'> {
   readonly parentRunId: string | undefined
   readonly forwardedProps: unknown
 }

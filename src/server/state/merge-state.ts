@@ -49,7 +49,7 @@ function hasServerKeys(state: unknown, { isServerKey }: StateRulesHandle): boole
   return isRecord(state) && Object.keys(state).some(isServerKey)
 }
 
-interface Versions {
+interface StateVersions {
   readonly ours: State
   readonly theirs: State
   /** The state that theirs was made from. */
@@ -57,7 +57,7 @@ interface Versions {
 }
 
 /** Applies their changes of `base` to ours. */
-function mergeRecords({ ours, theirs, base }: Versions, isOurs?: (key: string) => boolean): State {
+function mergeRecords({ ours, theirs, base }: StateVersions, isOurs?: (key: string) => boolean): State {
   const entries: [string, unknown][] = []
   let isChanged = false
   for (const [key, value] of Object.entries(ours)) {

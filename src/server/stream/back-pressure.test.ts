@@ -3,7 +3,7 @@ import { deferred, settled } from '../../../test/support/run-agent.js'
 import { manualClock, type ManualClock } from '../../core/clock.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
-import { type Batch, createFraming, type Framing } from './framing.js'
+import { type FrameBatch, createFraming, type Framing } from './framing.js'
 import { Heartbeats } from './heartbeat.js'
 import type { Sink } from './sink.js'
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   framing = await createFraming('sse', { legacy: false })
 })
 
-function word(name: string): Batch {
+function word(name: string): FrameBatch {
   const event: AgUiEvent = { type: 'CUSTOM', name, value: 0 }
   return { events: [event] }
 }
@@ -52,14 +52,14 @@ function createSink(room = Infinity) {
   return { sink, calls, empty, disconnect }
 }
 
-function write(source: AsyncIterable<Batch>, sink: Sink): Promise<StreamEnd> {
+function write(source: AsyncIterable<FrameBatch>, sink: Sink): Promise<StreamEnd> {
   return writeWithBackPressure(source, { sink, framing, heartbeats, clock, stallMs: 500 })
 }
 
 /** A source that counts what was taken from it, and says when it was closed. */
 function counted(...names: readonly string[]) {
   const use = { taken: 0, isClosed: false }
-  async function* batches(): AsyncGenerator<Batch> {
+  async function* batches(): AsyncGenerator<FrameBatch> {
     try {
       for (const name of names) {
         use.taken++
@@ -82,7 +82,7 @@ describe('a client that reads', () => {
 
   test('is not written to for nothing', async () => {
     const { sink, calls } = createSink()
-    async function* empty(): AsyncGenerator<Batch> {
+    async function* empty(): AsyncGenerator<FrameBatch> {
       yield await Promise.resolve({ events: [] })
     }
     await write(empty(), sink)
@@ -92,7 +92,7 @@ describe('a client that reads', () => {
   test('gets heartbeats while it is quiet, and none otherwise', async () => {
     const { sink, calls } = createSink()
     const gate = deferred()
-    async function* slow(): AsyncGenerator<Batch> {
+    async function* slow(): AsyncGenerator<FrameBatch> {
       yield word('a')
       await gate.promise
       yield word('b')
@@ -139,7 +139,7 @@ test('a heartbeat never lands inside an event that is written in pieces', async 
   const written: string[] = []
   const noted: Sink = { ...sink, write: (chunk) => written.push(String(chunk)) > 0 && sink.write(chunk) }
   const large: AgUiEvent = { type: 'CUSTOM', name: 'a', value: '.'.repeat(200_000) }
-  async function* source(): AsyncGenerator<Batch> {
+  async function* source(): AsyncGenerator<FrameBatch> {
     yield await Promise.resolve({ events: [large] })
   }
   const ended = writeWithBackPressure(source(), { sink: noted, framing, heartbeats, clock, stallMs: 30_000 })
@@ -167,7 +167,7 @@ describe('a client that disconnects', () => {
 
   test('while it is quiet ends the stream when the source does', async () => {
     const { sink, calls, disconnect } = createSink()
-    async function* waits(): AsyncGenerator<Batch> {
+    async function* waits(): AsyncGenerator<FrameBatch> {
       yield word('a')
       await new Promise<void>((resolve) => sink.signal.addEventListener('abort', resolve))
     }
@@ -181,7 +181,7 @@ describe('a client that disconnects', () => {
 
 test('a source that throws makes it reject, and leaves nothing behind', async () => {
   const { sink } = createSink()
-  async function* breaks(): AsyncGenerator<Batch> {
+  async function* breaks(): AsyncGenerator<FrameBatch> {
     yield await Promise.resolve(word('a'))
     throw new Error('broken')
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.js'
-import type { Batch, Framing } from './framing.js'
+import type { FrameBatch, Framing } from './framing.js'
 import type { Heartbeats, StreamHeartbeat } from './heartbeat.js'
 import type { Sink } from './sink.js'
 
@@ -20,7 +20,7 @@ export type StreamEnd = 'end' | 'client' | 'stalled'
  * Rejects when the source does.
  */
 export async function writeWithBackPressure(
-  source: AsyncIterable<Batch> | Iterable<Batch>,
+  source: AsyncIterable<FrameBatch> | Iterable<FrameBatch>,
   options: WriteOptions,
 ): Promise<StreamEnd> {
   const { sink, framing, heartbeats } = options

@@ -13,7 +13,7 @@ import {
 import type { LogEntry } from '../../threads/contract.js'
 
 /** Events that are written together. Entries of a run log have numbers that clients reconnect with; events have none. */
-export type Batch =
+export type FrameBatch =
   | { readonly runId: string; readonly entries: readonly LogEntry[] }
   | { readonly runId?: undefined; readonly events: readonly AgUiEvent[] }
 
@@ -23,7 +23,7 @@ export interface Framing {
   /** Keeps a quiet stream alive. Undefined when the format has no such thing. */
   readonly heartbeat: string | undefined
   /** Must get the batches of the response in order. Returns nothing for a batch the client cannot read. */
-  frame(batch: Batch): string | Uint8Array
+  frame(batch: FrameBatch): string | Uint8Array
 }
 
 export async function createFraming(format: WireFormat, peer: Peer): Promise<Framing> {
@@ -42,7 +42,7 @@ class SseFraming implements Framing {
     this.#downgrade = downgrade
   }
 
-  frame(batch: Batch): string {
+  frame(batch: FrameBatch): string {
     const downgrade = this.#downgrade
     let text = ''
     if (batch.runId === undefined) {

@@ -8,7 +8,7 @@ import { MillraceError } from '../../core/errors.js'
 import { decodeProtobuf, decodeSse, protobufMediaType, type AgUiEvent } from '../../protocol/index.js'
 import { assertValidStream } from '../../testing/index.js'
 import { createServerContext } from '../../../test/support/server-context.js'
-import type { Batch } from './framing.js'
+import type { FrameBatch } from './framing.js'
 import type { StreamEnd } from './back-pressure.js'
 import { replyWithStream, type StreamReply } from './reply.js'
 
@@ -36,7 +36,7 @@ function rig() {
   return { server, logged, ends, reply }
 }
 
-async function* sending(...events: readonly AgUiEvent[]): AsyncGenerator<Batch> {
+async function* sending(...events: readonly AgUiEvent[]): AsyncGenerator<FrameBatch> {
   for (const event of events) yield await Promise.resolve({ events: [event] })
 }
 
@@ -63,7 +63,7 @@ describe('a stream', () => {
 
   test('whose source breaks down ends with an error that clients understand', async () => {
     const { reply, ends, logged } = rig()
-    async function* breaks(): AsyncGenerator<Batch> {
+    async function* breaks(): AsyncGenerator<FrameBatch> {
       yield await Promise.resolve({ events: [started] })
       throw new MillraceError('STORE_ERROR', 'secret path')
     }

@@ -3,7 +3,7 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
-import { createFraming, type Batch, type Framing } from './framing.js'
+import { createFraming, type FrameBatch, type Framing } from './framing.js'
 import { createWebSink, NodeSink, type DisconnectSignal, type Sink } from './sink.js'
 
 /** A request and what its response is made with. */
@@ -18,7 +18,7 @@ export interface Exchange {
 export interface StreamReply {
   readonly peer: Peer
   /** Returns the batches to send. The signal aborts when the client disconnects. */
-  readonly source: (signal: DisconnectSignal) => AsyncIterable<Batch> | Iterable<Batch>
+  readonly source: (signal: DisconnectSignal) => AsyncIterable<FrameBatch> | Iterable<FrameBatch>
   readonly onEnd?: (end: StreamEnd) => void
 }
 

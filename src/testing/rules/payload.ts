@@ -24,13 +24,13 @@ export const payloadRules: readonly Rule[] = [
   },
 ]
 
-type Sent = Record<string, unknown>
+type SentPayload = Record<string, unknown>
 
 /**
  * Removes the nulls that stand for an absent field, and returns their paths. Some of them would make a client warn and
  * others fail, so the other rules get the event without them.
  */
-export function withoutNulls(sent: Sent): { event: Sent; paths: readonly string[] } {
+export function withoutNulls(sent: SentPayload): { event: SentPayload; paths: readonly string[] } {
   const event = omitOptionalNulls(sent, 'Event')
   return { event, paths: [...lostPaths(sent, event, '')] }
 }
