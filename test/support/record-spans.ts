@@ -10,8 +10,10 @@ import {
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
+  SamplingDecision,
   SimpleSpanProcessor,
   type ReadableSpan,
+  type Sampler,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 
@@ -37,7 +39,15 @@ export function recordSpans(): RecordedSpans {
     forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve(),
   }
-  const provider = new BasicTracerProvider({ spanProcessors: [starts, new SimpleSpanProcessor(exporter)] })
+  let isStopped = false
+  // Libraries keep the first tracer that records: it must not record for the rest of the process.
+  const sampler: Sampler = {
+    shouldSample: () => ({
+      decision: isStopped ? SamplingDecision.NOT_RECORD : SamplingDecision.RECORD_AND_SAMPLED,
+    }),
+  }
+  const spanProcessors = [starts, new SimpleSpanProcessor(exporter)]
+  const provider = new BasicTracerProvider({ sampler, spanProcessors })
   trace.setGlobalTracerProvider(provider)
   context.setGlobalContextManager(ambientContexts())
   return {
@@ -57,6 +67,7 @@ export function recordSpans(): RecordedSpans {
       return started.length - exporter.getFinishedSpans().length
     },
     stop() {
+      isStopped = true
       trace.disable()
       context.disable()
     },
