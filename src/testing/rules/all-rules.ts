@@ -10,7 +10,7 @@ import { lastRunProblem, runEndRules, runIdentityRules, subagentRules } from './
 import { toolRules } from './tools.js'
 import { versionGateRules } from './version-gate.js'
 
-/** All rules about single events. A new rule is named in `rule-names.ts` and defined in the file of its story. */
+/** All rules about single events. A new rule is named in `rule-names.ts` and defined in the file of its topic. */
 const rules: readonly Rule[] = [
   ...runIdentityRules,
   ...runEndRules,
