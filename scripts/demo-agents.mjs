@@ -16,7 +16,7 @@ export function createDemoAgents(model) {
 function chat(model) {
   return defineAgent({
     name: 'chat',
-    description: 'Talks: text and thoughts come as they are made.',
+    description: 'Talks: text and reasoning stream as they are made.',
     instructions: 'Be friendly and brief.',
     model,
     examples: ['Tell me a story.', 'Why is the sky blue? Think first.'],

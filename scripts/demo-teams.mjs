@@ -36,7 +36,7 @@ export function createWorkers(model) {
 function team(model) {
   return supervisor({
     name: 'team',
-    description: 'Leads two agents: hands over to one after the other, and answers when they have reported.',
+    description: 'Leads two agents: transfers to one after the other, and answers when they have reported.',
     model,
     workers: createWorkers(model),
     examples: ['How is the weather in Oslo, and what does a room cost there?', 'Book a room in Oslo for 2.'],
@@ -55,7 +55,7 @@ function planner(model) {
   const minds = model.provider === 'demo' ? { planner: stepByStep, replanner: inOrder } : { planner: model }
   return planExecute({
     name: 'planner',
-    description: 'Plans first, then carries out one step after the other. The plan is in the shared state.',
+    description: 'Plans first, then does one step after the other. The plan is in the shared state.',
     ...minds,
     executor,
     examples: [
@@ -75,7 +75,7 @@ function deep(model) {
   return deepAgent({
     name: 'deep',
     description:
-      'Works long: keeps a list of steps and files in the shared state, and gives work to other agents.',
+      'Does long work: keeps a list of steps and files in the shared state, and delegates to subagents.',
     instructions:
       'Compare cities. Give each city to a researcher of its own, all at once. Write what you find to a file.',
     model: model.provider === 'demo' ? deepDemoModel(model) : model,

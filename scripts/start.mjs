@@ -86,7 +86,7 @@ function whatToTry(url, agents, file) {
 }
 
 function answerTo(url) {
-  const resume = [{ interruptId: 'QUESTION', status: 'resolved', payload: { approved: true } }]
+  const resume = [{ interruptId: 'INTERRUPT_ID', status: 'resolved', payload: { approved: true } }]
   return [
     '# its last event has the interrupt; answer with the id in outcome.interrupts, now or after a restart',
     post(`${url}/agents/approval/run`, { messages: [], resume }),

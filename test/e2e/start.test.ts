@@ -209,7 +209,7 @@ test('a question and its thread outlive the process, and the printed line answer
   })
   const { url, body } = line('approval', { index: 1, thread })
   const [{ id } = { id: '' }] = questions || []
-  const events = await post({ url, body: body.replace('QUESTION', id) })
+  const events = await post({ url, body: body.replace('INTERRUPT_ID', id) })
   expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ content: 'The table is booked.' }])
   expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
 })
