@@ -21,7 +21,7 @@ import { agentTool, defineAgent, type Agent } from '../agents/index.js'
 import { scriptedModel } from '../models/index.js'
 import { demoLlm } from './demo-llm.js'
 import { fromAdk } from './from-adk.js'
-import type { AdkOptions } from './options.js'
+import type { AdkOptions } from './contract.js'
 
 /* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
 

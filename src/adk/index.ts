@@ -6,6 +6,6 @@ export {
 } from './retry/adk-session.js'
 export { demoLlm } from './demo-llm.js'
 export { fromAdk } from './from-adk.js'
-export type { AdkOptions, AdkRoot, PerRun, PerThread, RunnerFactory } from './options.js'
+export type { AdkOptions, AdkRoot, PerRun, PerThread, RunnerFactory } from './contract.js'
 export { clientTools, type ClientToolsOptions } from './tools/client-tools.js'
-export type { PredictStateMapping } from './options.js'
+export type { PredictStateMapping } from './contract.js'

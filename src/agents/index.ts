@@ -76,7 +76,7 @@ export type {
 } from './turn-loop/contract.js'
 export type { SavedTurnLoop } from './turn-loop/saved-loop.js'
 export { createTurnLoop } from './turn-loop/turn-loop.js'
-export { sortAnswers, type KnownInterrupts, type SortedAnswers } from './interrupts/answers.js'
+export { sortAnswers, type KnownInterrupts, type SortedAnswers } from './interrupts/resume.js'
 export { loop, type LoopOptions } from './workflows/loop.js'
 export { parallel, type ParallelOptions } from './workflows/parallel.js'
 export { sequential } from './workflows/sequential.js'

@@ -3,10 +3,9 @@ import type { RunContext } from '../../agents/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { toResponsePart } from '../interrupts/answers.js'
 import type { AdkFrame } from '../interrupts/to-interrupts.js'
-import { resolveOption } from '../options.js'
-import { iterationsAtCalls, withCallAuthors } from '../session/call-origin.js'
-import { eventMark, type EventMark } from '../session/event-mark.js'
-import { subagentSession, type SessionLocation } from '../session/find-session.js'
+import { resolveOption, type AdkOptions } from '../contract.js'
+import { type EventMark, eventMark, iterationsAtCalls, withCallAuthors } from '../session/marks.js'
+import { subagentSession, type SessionFinder, type SessionLocation } from '../session/find-session.js'
 import { planSession } from '../session/plan-session.js'
 import { prepareRunSession, type RunSession } from '../session/run-session.js'
 import { raceFreeSessions } from '../session/race-free-sessions.js'
@@ -15,7 +14,18 @@ import { RunPlugin } from '../tools/run-plugin.js'
 import { AdkTranslator } from '../translate/adk-translator.js'
 import { createRunTree, type RunTree } from '../tree/run-tree.js'
 import { pluginsOf, RunPluginManager } from './plugin-manager.js'
-import type { AdkSetup } from './setup.js'
+
+/** An ADK agent with all that its runs share. No run changes it. */
+export interface AdkSetup {
+  readonly name: string
+  readonly description: string
+  readonly options: AdkOptions
+  /** The Runner whose agent, services and plugins a run uses. */
+  readonly runnerFor: (ctx: RunContext) => Runner | Promise<Runner>
+  /** The Runner of all runs, unless each has one of its own. */
+  readonly shared: Runner | undefined
+  readonly sessions: SessionFinder
+}
 
 /** All parts of one run. */
 export interface AdkRun {

@@ -4,14 +4,13 @@ import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js
 import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { toAdkInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
-import { resolveOption } from '../options.js'
+import { resolveOption } from '../contract.js'
 import { adkError } from '../retry/failures.js'
-import { withCallOrigin } from '../session/call-origin.js'
-import { withEventMark } from '../session/event-mark.js'
+import { withCallOrigin, withEventMark } from '../session/marks.js'
 import { eventParts } from '../session/session-events.js'
 import { sharedSessionState, toSessionDelta } from '../session/session-state.js'
 import { changeState, prepareAdkRun, type AdkRun } from './prepare-run.js'
-import type { AdkSetup } from './setup.js'
+import type { AdkSetup } from './prepare-run.js'
 
 /** One run of an ADK agent. */
 export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '@ag-ui/core'
 import { isRejected } from '../../protocol/index.js'
-import { eventMark } from './event-mark.js'
+import { eventMark } from './marks.js'
 import { hasUserContent } from './import-messages.js'
 import { eventFacts, eventParts, type SessionExchange } from './session-events.js'
 

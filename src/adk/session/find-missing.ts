@@ -1,5 +1,5 @@
 import type { Message, UserMessage } from '@ag-ui/core'
-import { callRunId } from './call-origin.js'
+import { callRunId } from './marks.js'
 import { modelCalls, type IndexedMessage, type SessionIndex, type ThreadIndex } from './conversation-index.js'
 import {
   messageAuthor,

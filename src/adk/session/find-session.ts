@@ -2,7 +2,7 @@ import { InMemorySessionService, type BaseSessionService, type Runner, type Sess
 import type { RunContext, ThreadOwner } from '../../agents/index.js'
 import { stableHash } from '../../core/ids.js'
 import type { SessionKey } from '../adk-types.js'
-import { resolveOption, type AdkOptions } from '../options.js'
+import { resolveOption, type AdkOptions } from '../contract.js'
 import { raceFreeSessions } from './race-free-sessions.js'
 import { threadIdKey } from './session-state.js'
 

@@ -2,7 +2,7 @@ import type { AssistantMessage, ContentPart, Message, ToolCall, UserMessage } fr
 import type { Event } from '@google/adk'
 import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
-import { eventMark } from './event-mark.js'
+import { eventMark } from './marks.js'
 import {
   conversationEvents,
   eventFacts,

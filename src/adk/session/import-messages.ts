@@ -12,7 +12,7 @@ import type { IdSource } from '../../core/ids.js'
 import { isRecord, parseJson } from '../../core/json.js'
 import { describeContent, isToolError } from '../../protocol/index.js'
 import type { Content, Part } from '../adk-types.js'
-import { withEventMark, type EventMark } from './event-mark.js'
+import { withEventMark, type EventMark } from './marks.js'
 
 /** A message, or a part of one, to bring into a session. */
 export type Import =

@@ -4,7 +4,7 @@ import { randomIds, type IdSource } from '../../core/ids.js'
 import { isEqual } from '../../core/json.js'
 import type { Content, Part } from '../adk-types.js'
 import { indexSession, indexThread, type SessionIndex, type ThreadIndex } from './conversation-index.js'
-import { eventMark, type EventMark } from './event-mark.js'
+import { eventMark, type EventMark } from './marks.js'
 import { findMissing, type Missing } from './find-missing.js'
 import {
   importMessages,

@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
-import { eventMark } from './event-mark.js'
+import { eventMark } from './marks.js'
 
 /** The messages, calls and results that an event of a session stands for. The ids of their calls identify results. */
 export interface EventFacts {

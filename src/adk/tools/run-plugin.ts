@@ -12,9 +12,8 @@ import type { Content, Part } from '../adk-types.js'
 import { ownPluginName } from '../run/plugin-manager.js'
 import { assignCallIds, dropPartialCalls, withoutOwnCallIds } from './call-ids.js'
 import type { RunnerRoot } from './client-tools.js'
-import { DroppedResults, type DroppedResult } from './dropped-results.js'
+import { type DroppedResult, DroppedResults, repairContents, withUserFirst } from './repair-contents.js'
 import { offerClientTools, type ClientToolOffer, type ClientToolOfferOptions } from './offer-client-tools.js'
-import { repairContents, withUserFirst } from './repair-contents.js'
 
 export interface RunPluginOptions {
   /** The client's tools. */

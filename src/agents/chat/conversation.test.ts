@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { createConversation } from './conversation.js'
+import { createConversation } from './loop-state.js'
 
 const user = (id: string): Message => ({ id, role: 'user', content: id })
 const result = (id: string, toolCallId: string): Message => ({ id, role: 'tool', toolCallId, content: id })

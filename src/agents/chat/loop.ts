@@ -6,7 +6,7 @@ import { controlOf, InterruptSignal, type WorkEnd } from '../interrupts/interrup
 import type { ModelAnswer } from './model-answer.js'
 import type { ChatConfig } from './chat-agent.js'
 import { createFrame, resendLostResults, restoreLoop, type ChatFrame, type LoopState } from './loop-state.js'
-import { callModel } from './model-call.js'
+import { ModelCall } from './model-call.js'
 import { clientCallsIn, createRequest } from './toolbox.js'
 import { runBatch, type ToolBatch } from './tool-batch.js'
 
@@ -27,7 +27,25 @@ export async function* runChat(config: ChatConfig, ctx: RunContext): AsyncGenera
     try {
       if (batch) end = { value: yield* executeToolCalls(loop, batch, phase.ctx) }
       else if (answer !== undefined) end = { value: await finishWithAnswer(loop, answer) }
-      else end = { value: await takeAnswer(loop, yield* callModel(...modelCall(loop, phase.ctx))) }
+      else {
+        const call = startModelCall(loop, phase.ctx)
+        let isAccepted = false
+        while (!isAccepted) {
+          let failure: { readonly error: unknown } | undefined
+          try {
+            for await (const part of call.stream()) {
+              if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+                const event = call.answer.addDelta(part)
+                if (event) yield event
+              } else yield* call.answer.add(part)
+            }
+          } catch (error) {
+            failure = { error }
+          }
+          isAccepted = yield* call.endAttempt(failure)
+        }
+        end = { value: await takeAnswer(loop, call.answer) }
+      }
     } catch (error) {
       end = { error }
       // A failed phase is not resumed: the model learns of the failure and continues.
@@ -52,12 +70,12 @@ function beginPhase({ ctx, batch, iteration }: LoopState): Phase {
   return { interrupts, ctx: Object.create(ctx, own) as RunContext }
 }
 
-function modelCall(loop: LoopState, ctx: RunContext): Parameters<typeof callModel> {
+function startModelCall(loop: LoopState, ctx: RunContext): ModelCall {
   const { config, output } = loop
   const { models, middlewares } = config
   if (isLastCall(loop) && config.onMaxIterations === 'error') throw tooManyIterations(config)
   const retry = output ? output.checkedBy(config.retry) : config.retry
-  return [createRequest(loop, isLastCall(loop)), { ctx, models, retry, middlewares }]
+  return new ModelCall({ ctx, request: createRequest(loop, isLastCall(loop)), models, retry, middlewares })
 }
 
 function isLastCall({ config, iteration, uncounted }: LoopState): boolean {

@@ -10,53 +10,81 @@ import type { Middleware } from './middleware.js'
 
 export interface ModelCallOptions {
   readonly ctx: RunContext
+  readonly request: ModelRequest
   /** The model to call first, then those for failover. */
   readonly models: readonly Model[]
   readonly retry: RetryPolicy
   readonly middlewares: readonly Middleware[]
 }
 
-/** Calls models until an answer is accepted. Rejects the messages of failed attempts. */
-export async function* callModel(
-  request: ModelRequest,
-  { ctx, models, retry, middlewares }: ModelCallOptions,
-): AsyncGenerator<AgentEvent, ModelAnswer> {
-  const { clock, addUsage } = ctx.services
-  let current = request
-  let failure: unknown
-  for (const [index, model] of models.entries()) {
-    const stream = withMiddlewares(middlewares, model, ctx)
-    for (let ordinal = 1; ; ordinal++) {
-      const answer = new ModelAnswer(ctx.services)
-      let attempt: ModelAttempt = { attempt: ordinal, model, request: current }
-      // The innermost loop stands here: a generator for each attempt would cost every token several microtasks.
-      try {
-        for await (const part of stream(current)) {
-          if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
-            const event = answer.addDelta(part)
-            if (event) yield event
-          } else for (const event of answer.add(part)) yield event
-        }
-        if (answer.usage) addUsage({ provider: model.provider, model: model.modelId, ...answer.usage })
-        attempt = { ...attempt, answer: summaryOf(answer) }
-      } catch (error) {
-        attempt = { ...attempt, error }
-      }
-      for (const event of answer.end()) yield event
-      const decision = await judgeAttempt(attempt, retry)
-      if (decision.type === 'accept') return answer
-      failure = failureOf(attempt, decision)
-      const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
-      for (const event of answer.reject(reason)) yield event
-      if (decision.type === 'stop') throw failure
-      if (decision.type === 'retry' || index < models.length - 1)
-        yield retryEvent(answer, attempt, { decision, reason })
-      if (decision.type !== 'retry') break
-      await delay(decision.delayMs, { clock, signal: ctx.signal })
-      if (decision.messages) current = { ...current, messages: decision.messages }
-    }
+/**
+ * Calls models until an answer is accepted. The caller reads the stream of each attempt into `answer`: a generator here
+ * would cost every token several microtasks.
+ */
+export class ModelCall {
+  answer: ModelAnswer
+  readonly #options: ModelCallOptions
+  /** The models for failover. */
+  readonly #others: Model[]
+  #model: Model
+  #request: ModelRequest
+  /** The current attempt of the current model. */
+  #ordinal = 1
+
+  /** Throws INVALID_AGENT when there is no model. */
+  constructor(options: ModelCallOptions) {
+    const [model, ...others] = options.models
+    if (!model) throw new MillraceError('INVALID_AGENT', 'A chat agent needs a model.')
+    this.#options = options
+    this.#model = model
+    this.#others = others
+    this.#request = options.request
+    this.answer = new ModelAnswer(options.ctx.services)
   }
-  throw failure
+
+  /** The parts of the current attempt. */
+  stream(): AsyncIterable<ModelPart> {
+    const { middlewares, ctx } = this.#options
+    return withMiddlewares(middlewares, this.#model, ctx)(this.#request)
+  }
+
+  /**
+   * Ends an attempt. Returns whether its answer is accepted; if not, rejects its messages and prepares the next attempt.
+   * Throws when there is none.
+   */
+  async *endAttempt(failure?: { readonly error: unknown }): AsyncGenerator<AgentEvent, boolean> {
+    const { ctx, retry } = this.#options
+    const { answer } = this
+    const { provider, modelId } = this.#model
+    if (!failure && answer.usage) ctx.services.addUsage({ provider, model: modelId, ...answer.usage })
+    yield* answer.end()
+    const attempt: ModelAttempt = {
+      ...{ attempt: this.#ordinal, model: this.#model, request: this.#request },
+      ...(failure ?? { answer: summaryOf(answer) }),
+    }
+    const decision = await judgeAttempt(attempt, retry)
+    if (decision.type === 'accept') return true
+    const reason = 'reason' in decision ? decision.reason : 'The model did not answer.'
+    yield* answer.reject(reason)
+    const next = decision.type === 'retry' ? this.#model : this.#others.shift()
+    if (decision.type === 'stop' || !next) throw failureOf(attempt, decision)
+    yield retryEvent(answer, attempt, { decision, reason })
+    await this.#prepareAttempt(next, decision)
+    return false
+  }
+
+  async #prepareAttempt(model: Model, decision: Decision): Promise<void> {
+    const { ctx } = this.#options
+    this.answer = new ModelAnswer(ctx.services)
+    this.#model = model
+    this.#ordinal++
+    if (decision.type !== 'retry') {
+      this.#ordinal = 1
+      return
+    }
+    await delay(decision.delayMs, { clock: ctx.services.clock, signal: ctx.signal })
+    if (decision.messages) this.#request = { ...this.#request, messages: decision.messages }
+  }
 }
 
 /** The model's stream with the middlewares around it, the first one outermost. */

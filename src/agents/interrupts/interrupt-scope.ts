@@ -12,8 +12,7 @@ import type {
   Suspension,
 } from '../contract.js'
 import { toJsonSchema } from '../tools/schema.js'
-import { parseAnswer } from './answers.js'
-import { scopeFrameKey, type Resumption } from './resume.js'
+import { type Resumption, parseAnswer, scopeFrameKey } from './resume.js'
 
 /**
  * Thrown by `ctx.interrupt` to leave the agent or tool that raised the interrupt. Not a failure: it carries the open

@@ -8,11 +8,10 @@ import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { planResume, type ResumePlan } from '../interrupts/resume.js'
 import { beginRun, type ActiveRun, type ExecuteOptions } from './active-run.js'
 import { rootAddress } from './address.js'
-import { createContext, type AgentContext, type RunScope } from './context.js'
+import { type AgentContext, type RunScope, createContext, isStateChange } from './context.js'
 import { checkControl } from './control.js'
 import { cancel, complete, endAfterError, finishInterrupted, suspend } from './end-run.js'
 import type { EventEdit, Outcome } from './run.js'
-import { isStateChange } from './shared-state.js'
 
 /** Executes a run from its first event to its last. Never rejects. */
 export async function executeRun(request: ExecuteOptions): Promise<Outcome> {

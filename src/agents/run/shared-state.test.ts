@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isStateChange, SharedState } from './shared-state.js'
+import { isStateChange, SharedState } from './context.js'
 
 describe('a shared state', () => {
   test('does not touch what it was given, nor hold on to what it was set to', () => {

@@ -4,7 +4,7 @@ import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'
 import { withSentMark } from '../plan/edited-message.js'
-import type { ReleaseStack } from '../run/release-stack.js'
+import type { ReleaseStack } from '../run/lease.js'
 import { callHook, isPromise, type HookContext } from './call-hook.js'
 import type { RunInfo } from './hooks.js'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deferred, settled } from '../../../test/support/run-agent.js'
-import { ReleaseStack } from './release-stack.js'
+import { ReleaseStack } from './lease.js'
 
 function rig() {
   const released: string[] = []

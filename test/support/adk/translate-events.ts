@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, type TokenUsage } from '@ag-ui/core'
 import type { Event } from '@google/adk'
-import type { EventMark } from '../../../src/adk/session/event-mark.js'
+import type { EventMark } from '../../../src/adk/session/marks.js'
 import { AdkTranslator, type AdkTranslatorOptions } from '../../../src/adk/translate/adk-translator.js'
 import { sequentialIds } from '../../../src/core/ids.js'
 import { createRunStream, type AgentEvent, type AgUiEvent } from '../../../src/protocol/index.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toolContext } from '../../../../test/support/tool-context.js'
-import { SharedState } from '../../run/shared-state.js'
+import { SharedState } from '../../run/context.js'
 import type { FilesContext } from './files.js'
 import { stateFiles } from './state-files.js'
 

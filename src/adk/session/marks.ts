@@ -1,6 +1,47 @@
-import type { Message, ToolCall } from '@ag-ui/core'
+import type { Event } from '@google/adk'
 import { isRecord } from '../../core/json.js'
+import type { Message, ToolCall } from '@ag-ui/core'
 import type { AgentEvent } from '../../protocol/index.js'
+
+/** Metadata on an event of a session that relates it to the thread. JSON. */
+export interface EventMark {
+  /** The run that wrote the event. */
+  readonly runId?: string
+  /** The user messages in an event of the user, or the messages that the text of an agent's event became. */
+  readonly messageIds?: readonly string[]
+  /** Number of content parts of each of these user messages. Later parts belong to no message. */
+  readonly partCounts?: readonly number[]
+  /** Calls whose results came too late to be function responses. The event of the user has them as text. */
+  readonly lateCallIds?: readonly string[]
+  /** The message with the calls of the event. */
+  readonly callsIn?: string
+  /** The tool messages of the results in the event, by call id. */
+  readonly resultIds?: Readonly<Record<string, string>>
+  /** The message that the thoughts of the event became. */
+  readonly reasoningIds?: readonly string[]
+  /** Completed rounds of the loops that are not done, on an event with a pending call or request. */
+  readonly iterations?: Readonly<Record<string, number>>
+  /** Made of messages that the thread had and the session did not. */
+  readonly imported?: boolean
+  /** Ids of earlier events that an edit has removed from the conversation. */
+  readonly cut?: readonly string[]
+}
+
+const eventKey = 'millrace'
+
+/** The mark on an event; empty on events of other writers. */
+export function eventMark({ customMetadata }: Pick<Event, 'customMetadata'>): EventMark {
+  const mark: unknown = customMetadata?.[eventKey]
+  return isRecord(mark) ? mark : {}
+}
+
+/** Metadata with a mark, and with what else is in `customMetadata`. */
+export function withEventMark(
+  mark: EventMark,
+  customMetadata: Event['customMetadata'] = {},
+): Record<string, unknown> {
+  return { ...customMetadata, [eventKey]: { ...eventMark({ customMetadata }), ...mark } }
+}
 
 /**
  * Which run and which agent made a tool call. Stored on the call as metadata, so with the thread: a session that is made
@@ -13,13 +54,13 @@ export interface CallOrigin {
   readonly iterations: Readonly<Record<string, number>>
 }
 
-const key = 'adk'
+const callKey = 'adk'
 
 /** Adds the origin to an event that begins a call. */
 export function withCallOrigin(event: AgentEvent, { iterations, ...origin }: CallOrigin): AgentEvent {
   if (event.type !== 'TOOL_CALL_START') return event
   const rounds = Object.keys(iterations).length > 0 ? { iterations: { ...iterations } } : {}
-  return { ...event, metadata: { ...event.metadata, [key]: { ...origin, ...rounds } } }
+  return { ...event, metadata: { ...event.metadata, [callKey]: { ...origin, ...rounds } } }
 }
 
 /** The run that made a call, if it is known. */
@@ -51,7 +92,7 @@ export function iterationsAtCalls(
 }
 
 function callOrigin({ metadata }: { readonly metadata?: unknown }): CallOrigin | undefined {
-  const origin: unknown = isRecord(metadata) ? metadata[key] : undefined
+  const origin: unknown = isRecord(metadata) ? metadata[callKey] : undefined
   if (!isRecord(origin)) return undefined
   const { runId, author } = origin
   if (typeof runId !== 'string' || typeof author !== 'string') return undefined
