@@ -42,9 +42,13 @@ export interface Agent {
 export interface Identity {
   readonly app: string
   readonly user: string
+  /** What else is known of the user: roles of a token, a header. Never stored, never sent. */
+  readonly claims?: Claims
 }
 
-export interface ThreadOwner extends Identity {
+export type Claims = Readonly<Record<string, unknown>>
+
+export interface ThreadOwner extends Omit<Identity, 'claims'> {
   readonly threadId: string
 }
 
@@ -95,6 +99,7 @@ export type SafePoint = 'model' | 'tools'
 
 /** Everything an agent sees of its run. Passed explicitly, never ambient. What few agents need is in the four groups. */
 export interface RunContext extends Identity, Interrupting {
+  readonly claims: Claims
   readonly threadId: string
   readonly runId: string
   readonly signal: AbortSignal

@@ -3,6 +3,7 @@ export type {
   Agent,
   AgentMemory,
   Control,
+  Claims,
   Identity,
   Interrupted,
   RememberedThread,

@@ -1,4 +1,4 @@
-import type { Agent } from '../agents/index.js'
+import type { Agent, Claims } from '../agents/index.js'
 import type { Clock } from '../core/clock.js'
 import type { IdSource } from '../core/ids.js'
 import type { Store, Thread } from '../threads/contract.js'
@@ -63,6 +63,8 @@ export interface Identity {
   readonly user: string
   /** Default: `default`. */
   readonly app?: string
+  /** What hooks, agents and tools may know of the request besides: roles of a token, a header. Never stored, never sent. */
+  readonly claims?: Claims
 }
 
 /** Top-level keys of the state that belong to the server. Those beginning with `app:`, `user:` or `temp:` are always private. */

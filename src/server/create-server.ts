@@ -143,7 +143,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
   const agentEndpoint = (route: Route, path: string): Endpoint => ({
     ...{ method: route.method, path },
     async handle(c) {
-      const { app, user } = await identify(c.req.raw)
+      const { app, user, claims } = await identify(c.req.raw)
       const agent = findAgent(c.req.param('agent'), server, firstAgent)
       return route.handle(server, {
         request: c.req.raw,
@@ -152,6 +152,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
         headers: options.cors ? Object.fromEntries(c.res.headers) : {},
         agent,
         owner: { app, user, agent: agent.name },
+        claims,
         param: (name) => c.req.param(name) ?? '',
         query: (name) => c.req.query(name),
       })

@@ -11,7 +11,7 @@ export {
   type ThreadRules,
 } from './contract.js'
 export { createServer } from './create-server.js'
-export type { Hooks, Replaced, RunInfo, ThreadInfo } from './hooks/hooks.js'
+export type { Hooks, Replaced, RequestFields, RunInfo, ThreadInfo } from './hooks/hooks.js'
 export type {
   Lease,
   Leases,

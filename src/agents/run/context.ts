@@ -1,6 +1,13 @@
 import type { Context, Message, Tool as ToolInfo } from '@ag-ui/core'
 import type { Context as TraceContext } from '@opentelemetry/api'
-import type { Identity, InterruptScope, RunContext, RunServices, TransferTarget } from '../contract.js'
+import type {
+  Claims,
+  Identity,
+  InterruptScope,
+  RunContext,
+  RunServices,
+  TransferTarget,
+} from '../contract.js'
 import { readHistory, type HistoryReader } from '../history/history.js'
 import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
@@ -52,6 +59,7 @@ export function createContext(scope: RunScope, position: AgentPosition): AgentCo
     [shared]: scope.state,
     app: scope.identity.app,
     user: scope.identity.user,
+    claims: scope.identity.claims ?? noClaims,
     threadId: scope.threadId,
     runId: scope.runId,
     signal: position.signal,
@@ -88,6 +96,8 @@ export function createContext(scope: RunScope, position: AgentPosition): AgentCo
   }
   return { ctx, interrupts }
 }
+
+const noClaims: Claims = Object.freeze({})
 
 const shared = Symbol('shared-state')
 

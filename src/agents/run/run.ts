@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly checkpoint?: unknown
   /** Loads and saves the checkpoint of the thread. */
   readonly checkpoints?: CheckpointStore
-  /** The app and user of the run. Default: app `default`, user `local`. */
+  /** The app and the user of the run. Default: app `default`, user `local`. */
   readonly identity?: Identity
   /** Edits every event of the agents before it becomes part of the stream. */
   readonly edit?: EventEdit | undefined

@@ -93,6 +93,7 @@ describe('the order of hooks', () => {
       inputRecord: () => note('inputRecord', undefined),
       lock: () => note('lock', () => note('unlock', undefined)),
       inputChange: (input) => note('inputChange', input),
+      initialState: () => note('initialState', {}),
       runtimeEvent: (event: AgentEvent) => note(`runtimeEvent ${event.type}`, event),
       translate: (event: AgentEvent) => note(`translate ${event.type}`, undefined),
       event: (event) => note(`event ${event.type}`, event),
@@ -116,7 +117,7 @@ describe('the order of hooks', () => {
     const loose = (type: string) => ['runtimeEvent', 'translate', 'event'].map((hook) => `${hook} ${type}`)
     const called = ['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END']
     expect(list).toEqual([
-      ...['inputRecord', 'lock', 'inputChange'],
+      ...['inputRecord', 'lock', 'inputChange', 'initialState'],
       ...out('RUN_STARTED'),
       ...called.flatMap(inner),
       // How a change of state is sent is decided behind the hooks of the agent.

@@ -1,17 +1,30 @@
 import type { Interrupt } from '@ag-ui/core'
+import type { Claims } from '../../agents/index.js'
 import type { AgentEvent, AgUiEvent, RunInput } from '../../protocol/index.js'
 import type { PendingToolCall, ThreadKey } from '../../threads/contract.js'
 
-/** The run that a hook is called for. */
+/** The run that a hook is called for. All hooks of a run get the same object. */
 export interface RunInfo {
   readonly key: ThreadKey
   readonly runId: string
+  /** The request, after `inputChange`. Without messages and state: the run would keep them in memory. */
+  readonly input: RequestFields
+  /** The claims that `identify` returned. */
+  readonly claims: Claims
+  /** Values of the application's own, for the hooks of this run. Never stored, never sent. */
+  readonly data: Map<string, unknown>
+  /** The thread before the run. Undefined for `inputRecord` and `lock`. */
+  readonly thread: ThreadInfo | undefined
   /** Aborts when the run is stopped. */
   readonly signal: AbortSignal
 }
 
+export type RequestFields = Omit<RunInput, 'messages' | 'state'>
+
 /** The thread of a request before its run. */
 export interface ThreadInfo {
+  /** Whether this is the first request of the thread. */
+  readonly isNew: boolean
   readonly interrupts: readonly Interrupt[]
   readonly pendingToolCalls: readonly PendingToolCall[]
 }
@@ -39,6 +52,11 @@ export interface Hooks {
     input: RunInput,
     info: RunInfo & { readonly thread: ThreadInfo },
   ) => Awaitable<RunInput>
+  /**
+   * Returns the state that a new thread starts with, an object. Called once for each thread, after `inputChange`. What the
+   * client has sent is added to it, except for keys that belong to the server.
+   */
+  readonly initialState?: (input: RunInput, info: RunInfo) => unknown
   /**
    * Filters, replaces or expands a native event of the runtime before it is translated. Its type depends on the agent:
    * `Event` of ADK for an ADK agent, AG-UI events for an agent of the kit. Declare the type you expect.

@@ -1,12 +1,37 @@
-import { isRecord } from '../../core/json.js'
+import { assertJson, isRecord } from '../../core/json.js'
 import { untilAborted } from '../../core/abort.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
-import type { Thread } from '../../threads/contract.js'
+import type { Claims } from '../../agents/index.js'
+import type { Thread, ThreadKey } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'
 import { withSentMark } from '../plan/edited-message.js'
 import type { ReleaseStack } from '../run/lease.js'
 import { callHook, isPromise, type HookContext } from './call-hook.js'
-import type { RunInfo } from './hooks.js'
+import type { RequestFields, RunInfo } from './hooks.js'
+
+/** The request that hooks are called for. */
+interface HookedRequest {
+  readonly key: ThreadKey
+  readonly claims: Claims
+  readonly input: RunInput
+  readonly controller: AbortController
+}
+
+/** The info of a run, before its thread is known. */
+export function createRunInfo({ key, claims, input, controller: { signal } }: HookedRequest): LiveRunInfo {
+  const { runId } = input
+  return { key, runId, claims, signal, input: requestFields(input), data: new Map(), thread: undefined }
+}
+
+/** The info while the server completes it. */
+export interface LiveRunInfo extends RunInfo {
+  input: RunInfo['input']
+  thread: RunInfo['thread']
+}
+
+function requestFields({ messages: _messages, state: _state, ...fields }: RunInput): RequestFields {
+  return fields
+}
 
 /** Calls `inputRecord`. */
 export async function recordInput(server: HookContext, input: RunInput, info: RunInfo): Promise<void> {
@@ -36,29 +61,44 @@ export async function takeLock(server: HookContext, info: RunInfo, releases: Rel
 
 interface ChangeInputOptions {
   readonly input: RunInput
-  readonly info: RunInfo
+  readonly info: LiveRunInfo
   readonly thread: Thread | undefined
 }
 
-/** The request after `inputChange`, which cannot change the run or the thread. */
+/** The request after `inputChange`, which cannot change the run or the thread. Completes the info. */
 export async function changeInput(
   server: HookContext,
   { input, info, thread }: ChangeInputOptions,
 ): Promise<RunInput> {
   const { inputChange } = server.hooks
-  if (!inputChange) return input
   const { interrupts = [], pendingToolCalls = [] } = thread ?? {}
-  const withThread = { ...info, thread: { interrupts, pendingToolCalls } }
+  const threadInfo = (info.thread = { isNew: thread === undefined, interrupts, pendingToolCalls })
+  if (!inputChange) return input
   const { threadId, runId } = input
   const changing = callHook(server, 'inputChange', async () => {
-    const result: unknown = await inputChange(input, withThread)
+    const result: unknown = await inputChange(input, Object.assign(info, { thread: threadInfo }))
     if (!isRecord(result)) throw new TypeError('inputChange gave no request.')
     const changed = checkChangedInput({ ...result, threadId, runId }, server)
     const sent = new Map(input.messages.map((message) => [message.id, message]))
     const messages = changed.messages.map((message) => withSentMark(message, sent.get(message.id)))
     return { ...changed, messages }
   })
-  return untilAborted(Promise.resolve(changing), info.signal)
+  const changed = await untilAborted(Promise.resolve(changing), info.signal)
+  info.input = requestFields(changed)
+  return changed
+}
+
+/** The state of `initialState`. Undefined without that hook, and for a thread that is not new. */
+export async function initialState(server: HookContext, input: RunInput, info: RunInfo): Promise<unknown> {
+  const { initialState: hook } = server.hooks
+  if (!hook || info.thread?.isNew !== true) return undefined
+  const making = callHook(server, 'initialState', async () => {
+    const state: unknown = await hook(input, info)
+    if (!isRecord(state)) throw new TypeError('initialState gave no object.')
+    assertJson(state, 'state')
+    return state
+  })
+  return untilAborted(Promise.resolve(making), info.signal)
 }
 
 /** Checks the request as if a client had sent it. A mistake is the hook's, not the client's. */

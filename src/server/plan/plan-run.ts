@@ -28,6 +28,8 @@ export interface PlanRequest {
   /** Whose messages count. */
   readonly history: 'server' | 'client'
   readonly rules: StateRulesHandle
+  /** The state of a new thread, before the client's. */
+  readonly initialState?: unknown
   /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy?: boolean
   /** How many messages were stored when the request came, if it had to wait since. */
@@ -191,16 +193,23 @@ function planDetails(
   request: ComparedRequest,
   { cut, isUnanswered = false }: DetailOptions = {},
 ): PlanDetails {
-  const { thread, input, rules, index, reading } = request
+  const { input, rules, index, reading } = request
   const { results } = reading
   const fresh = isUnanswered ? [] : freshMessages(reading, cut)
   const { messages, change } = insertNewMessages(index, { cut, results, fresh })
   // A client that cuts a thread decides how the thread continues.
   const knows = cut === undefined ? clientKnowledge(request) : 'all'
-  const state = mergeClientState({ thread, client: input.state, knows, rules })
+  const state = startState(request, knows)
   const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
   const catchUp = catchUpEvents({ input, messages: shown, state, rules })
   return { messages, change, state, catchUp, fork: cut !== undefined, resume: input.resume }
+}
+
+/** The full state that the run starts with. */
+function startState({ thread, input, rules, initialState }: PlanRequest, knows: Knowledge): unknown {
+  const client: unknown = input.state
+  if (thread || initialState === undefined) return mergeClientState({ thread, client, knows, rules })
+  return mergeClientState({ thread: { state: initialState }, client, knows: 'none', rules })
 }
 
 /** With the messages that the client is to send again: a snapshot without them would remove them there. */
@@ -225,14 +234,15 @@ function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
 }
 
 /** The plan when the client's messages are the conversation, whatever is stored. */
-function planWithClientHistory({ thread, input, rules }: PlanRequest): RunPlan {
+function planWithClientHistory(request: PlanRequest): RunPlan {
+  const { thread, input, rules } = request
   if (!hasWork(thread, input)) return { type: 'nothing' }
   const stored = thread?.messages ?? []
   const differing = input.messages.findIndex(
     (message, n) => n >= stored.length || !isEqual(message, stored[n]),
   )
   const keep = differing === -1 ? input.messages.length : differing
-  const state = mergeClientState({ thread, client: input.state, knows: 'all', rules })
+  const state = startState(request, 'all')
   return {
     type: 'run',
     ...applyMessageChange(stored, { keep, append: input.messages.slice(keep) }),

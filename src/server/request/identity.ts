@@ -16,22 +16,23 @@ export function createIdentify(identify: ServerOptions['identify'], limits: Limi
   return async function identifyUser(request) {
     if (!identify) {
       checkHost(request)
-      return { app: defaultApp, user: 'local' }
+      return { app: defaultApp, user: 'local', claims: {} }
     }
     const identity = await identify(request)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
-    const { app, user } = checkIdentity(identity)
+    const { app, user, claims } = checkIdentity(identity)
     // The texts may come from the request.
-    return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits) }
+    return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits), claims }
   }
 }
 
 /** Throws INTERNAL_ERROR: the client can do nothing about a faulty `identify`. */
 function checkIdentity(identity: unknown): Required<Identity> {
-  const { app = defaultApp, user } = isRecord(identity) ? identity : {}
-  if (typeof app === 'string' && typeof user === 'string') return { app, user }
-  const message = '`identify` must return undefined, or an object with `user` and maybe `app`, both strings.'
+  const { app = defaultApp, user, claims = {} } = isRecord(identity) ? identity : {}
+  if (typeof app === 'string' && typeof user === 'string' && isRecord(claims)) return { app, user, claims }
+  const message =
+    '`identify` must return undefined, or an object with `user`, maybe `app`, both strings, and maybe `claims`, an object.'
   throw new MillraceError('INTERNAL_ERROR', message)
 }
 

@@ -1,4 +1,4 @@
-import type { Agent } from '../../agents/index.js'
+import type { Agent, Claims } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
@@ -7,7 +7,7 @@ import { checkId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import type { Exchange } from '../stream/reply.js'
 
-/** One method on one path of an agent. To add a route, list it in `app.ts`. */
+/** One method on one path of an agent. To add a route, list it in `create-server.ts`. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
@@ -20,6 +20,7 @@ export interface RouteRequest extends Exchange {
   readonly agent: Agent
   /** The owner of the threads that the request may see. */
   readonly owner: Owner
+  readonly claims: Claims
   readonly param: (name: string) => string
   readonly query: (name: string) => string | undefined
 }

@@ -19,13 +19,21 @@ export const runRoute: Route = {
     const { input, peer, warnings } = parseRunInput(await readJson(request.request, server))
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
-    const { owner, agent } = request
+    const { owner, agent, claims } = request
     const { runId, threadId } = input
     const key = { app: owner.app, user: owner.user, agent: owner.agent, thread: threadId }
     if (warnings.length > 0) server.log.warn({ ...key, runId, warnings }, 'a request was not quite right')
     const requestedAt = server.clock.now()
     const controller = new AbortController()
-    const incoming = { agent, key, input, controller, isLegacy: peer.legacy, request: request.request }
+    const incoming = {
+      agent,
+      key,
+      claims,
+      input,
+      controller,
+      isLegacy: peer.legacy,
+      request: request.request,
+    }
     const accepting = acceptRun(server, incoming)
     server.registry.starting.add(accepting, { key, runId, controller })
     // A request that must wait for the thread gets its stream at once; all other refusals are plain HTTP errors.

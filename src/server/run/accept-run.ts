@@ -1,11 +1,18 @@
-import type { Agent } from '../../agents/index.js'
+import type { Agent, Claims } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { createRunStream, type AgUiEvent, type RunInput, type RunStream } from '../../protocol/index.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks/hooks.js'
 import { createCheckedOutputHooks, toVisibleCatchUp } from '../hooks/output-hooks.js'
-import { changeInput, recordInput, takeLock } from '../hooks/request-hooks.js'
+import {
+  changeInput,
+  createRunInfo,
+  initialState,
+  recordInput,
+  takeLock,
+  type LiveRunInfo,
+} from '../hooks/request-hooks.js'
 import type { LiveRun } from '../live/registry.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { planRun, type AgentPlan, type StorePlan } from '../plan/plan-run.js'
@@ -20,6 +27,7 @@ import { callsWithResult, titleFor } from './thread-change.js'
 export interface IncomingRun {
   readonly agent: Agent
   readonly key: ThreadKey
+  readonly claims: Claims
   readonly input: RunInput
   /** Stops the request while it waits, and the run that it becomes. */
   readonly controller: AbortController
@@ -42,7 +50,7 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
   const { store, log } = server
   const { key, input, controller } = incoming
   const { signal } = controller
-  const info: RunInfo = { key, runId: input.runId, signal }
+  const info = createRunInfo(incoming)
   const releases = new ReleaseStack((error) =>
     log.error({ ...key, err: error }, 'a thread could not be freed'),
   )
@@ -94,7 +102,7 @@ interface LeasedRun {
   readonly incoming: IncomingRun
   readonly lease: Lease
   readonly messagesOnArrival: number | undefined
-  readonly info: RunInfo
+  readonly info: LiveRunInfo
   readonly releases: ReleaseStack
 }
 
@@ -104,7 +112,8 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
   const input = await changeInput(server, { input: incoming.input, info, thread })
-  const plan = planRun({ thread, input, history, rules, isLegacy, messagesOnArrival })
+  const initial = await initialState(server, input, info)
+  const plan = planRun({ thread, input, history, rules, isLegacy, messagesOnArrival, initialState: initial })
   if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
   if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
   const catchUp = plan.type === 'store' ? await toVisibleCatchUp(server, plan.catchUp, info) : []
@@ -172,14 +181,11 @@ async function startOnThread(
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
   const { agent, controller, request } = incoming
-  // Without the history that the client has sent: the run would keep it in memory.
-  const { threadId, runId, parentRunId, tools, context } = input
-  const forwardedProps: unknown = input.forwardedProps
-  const fields = { threadId, runId, parentRunId, tools, context, forwardedProps }
+  const { threadId, runId } = input
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
   const free = (): Promise<void> => releases.releaseAll()
   const run = startLiveRun({
-    ...{ server, agent, info, input: fields, lease, thread, plan, controller, record, span, free },
+    ...{ server, agent, info, lease, thread, plan, controller, record, span, free },
   })
   registry.add(run)
   // The server began to close meanwhile: the run ends at once, with a terminal event.

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test, vi, type Mock } from 'vitest'
+import { inputOf } from '../../../test/support/fetch-server.js'
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
 import { hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
+import { parseRunInput } from '../../protocol/index.js'
 import type { Store } from '../../threads/contract.js'
+import { createRunInfo } from '../hooks/request-hooks.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { createStateRules } from '../state/state-rules.js'
 import { EventPipe } from './event-pipe.js'
@@ -25,8 +28,12 @@ beforeEach(async () => {
   const setup = {
     ...{ server, lease, record, controller, thread: undefined, free: () => Promise.resolve() },
     agent: { name: 'agent', description: '', run: () => Promise.reject(new Error('No run.')) as never },
-    info: { key, runId: 'r1', signal: controller.signal },
-    input: { threadId: 't', runId: 'r1', tools: [], context: [], parentRunId: undefined, forwardedProps: {} },
+    info: createRunInfo({
+      key,
+      claims: {},
+      input: parseRunInput(inputOf({ runId: 'r1' })).input,
+      controller,
+    }),
     plan: {
       type: 'run' as const,
       ...{ messages: [], change, state: before, catchUp: [], fork: false, resume: [] },

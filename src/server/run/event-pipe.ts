@@ -46,13 +46,14 @@ export class EventPipe implements RunSink, FeedLog {
   #problem: unknown
 
   constructor(setup: RunSetup, checkpoints: { readonly saved: SavedCheckpoint | undefined }) {
-    const { server, agent, info, input, record } = setup
+    const { server, agent, info, record } = setup
+    const { tools } = info.input
     this.#setup = setup
     this.#checkpoints = checkpoints
     this.native = nativeEventHooks(agent, setup)
     this.edit = agentEventHooks(agent, setup)
     this.#outputHooks = createOutputHooks(server, info)
-    if (input.tools.length > 0) this.#clientTools = new Set(input.tools.map(({ name }) => name))
+    if (tools.length > 0) this.#clientTools = new Set(tools.map(({ name }) => name))
     this.feed = new RunFeed({
       runId: record.runId,
       firstSeq: record.nextSeq,

@@ -1,6 +1,5 @@
 import { startRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { RunInput } from '../../protocol/index.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
@@ -18,7 +17,6 @@ export interface RunSetup {
   readonly server: ServerContext
   readonly agent: Agent
   readonly info: RunInfo
-  readonly input: LiveRunFields
   readonly lease: Lease
   readonly thread: Thread | undefined
   readonly plan: AgentPlan
@@ -27,12 +25,6 @@ export interface RunSetup {
   readonly span: RunSpan
   /** Frees the thread. Called once, when all is committed and before subscribers see the end. Never rejects. */
   readonly free: () => Promise<void>
-}
-
-/** What a run needs of its request. Messages, state and answers are those of the plan. */
-interface LiveRunFields extends Pick<RunInput, 'threadId' | 'runId' | 'tools' | 'context'> {
-  readonly parentRunId: string | undefined
-  readonly forwardedProps: unknown
 }
 
 /** Runs an agent on a leased thread: its events go through the pipe, then one commit ends it. */
@@ -104,9 +96,11 @@ class AgentRun implements LiveRun, CheckpointStore {
   }
 
   #startAgent(pipe: EventPipe): StartedRun {
-    const { server, agent, input, lease, plan, controller, span } = this.#setup
+    const { server, agent, info, lease, plan, controller, span } = this.#setup
     const { limits, clock, newId, log } = server
-    const { threadId, runId, parentRunId, tools, context, forwardedProps } = input
+    const { threadId, runId, parentRunId, tools, context } = info.input
+    const forwardedProps: unknown = info.input.forwardedProps
+    // Messages, state and answers are those of the plan.
     const { messages, state, resume } = plan
     return startRun(
       withTimeoutHook(agent, this.#setup),
@@ -114,7 +108,7 @@ class AgentRun implements LiveRun, CheckpointStore {
       {
         controller,
         checkpoints: this,
-        identity: lease.key,
+        identity: { app: lease.key.app, user: lease.key.user, claims: info.claims },
         native: pipe.native,
         edit: pipe.edit,
         sink: pipe,
