@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { defineAgent, defineTool } from '../../src/agents/index.js'
 import { demoModel, type Model } from '../../src/models/index.js'
 import { play } from '../support/run-agent.js'
+import { serveAgents } from '../support/serve-agents.js'
 import { clients, connect, startMock } from './support-models-providers.js'
 
 const weather = defineTool({
@@ -35,5 +37,49 @@ test('an agent on the demo model calls its tool and answers from the result', as
   expect(await ask(demoModel({ paceMs: 0 }))).toEqual({
     text: 'Here is what I found: sky is grey.',
     args: '{"city":"Oslo"}',
+  })
+})
+
+const address = z.object({ street: z.string(), floor: z.number().nullable() })
+const tags = z.record(z.string(), z.string())
+const shapes: readonly { what: string; output: z.ZodType; answer: object; warning?: string }[] = [
+  {
+    what: 'objects in objects and lists',
+    output: z.object({ name: z.string(), home: address, others: z.array(address) }),
+    answer: { name: 'Ann', home: { street: 'Elm', floor: null }, others: [{ street: 'Oak', floor: 2 }] },
+  },
+  {
+    what: 'alternatives',
+    output: z.object({ reached: z.union([address, z.object({ mail: z.email() })]) }),
+    answer: { reached: { mail: 'ann@example.org' } },
+  },
+  {
+    what: 'an optional field',
+    output: z.object({ home: address.extend({ nick: z.string().optional() }) }),
+    answer: { home: { street: 'Elm', floor: 1 } },
+    warning: '$.home.nick is optional',
+  },
+  { what: 'a record', output: z.object({ tags }), answer: { tags: { a: 'b' } }, warning: '$.tags has' },
+  {
+    what: 'a URL',
+    output: z.object({ page: z.url() }),
+    answer: { page: 'https://example.org' },
+    warning: "$.page has the format 'uri'",
+  },
+]
+
+describe.each(clients)('an agent on $name', (client) => {
+  test.each(shapes)('answers with an output of $what', async ({ output, answer, warning }) => {
+    const mock = await startMock()
+    mock.on({ predicate: () => true }, { content: JSON.stringify(answer) })
+    const { model, warnings } = connect(client, mock.url)
+    const served = await serveAgents({ agents: [defineAgent({ name: 'clerk', model, output })] })
+    const talk = served.talk()
+    const isStrict = client.api === 'chat' || client.api === 'responses'
+    for (const question of ['Who is it?', 'And now?'])
+      expect((await talk.say(question)).at(-1)).toMatchObject({ type: 'RUN_FINISHED', result: answer })
+    // Once, not with every request.
+    const loose = warnings.filter((one) => one.includes('strict'))
+    expect(loose).toEqual(isStrict && warning !== undefined ? [expect.stringContaining(warning)] : [])
   })
 })

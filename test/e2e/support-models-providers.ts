@@ -7,6 +7,7 @@ import { createOpenAI as createOpenAIV2 } from 'ai-sdk-openai-v2'
 import { createOpenAI as createOpenAIV4 } from 'ai-sdk-openai-v4'
 import { fromAiSdk, type AiSdkLanguageModel, type ModelPart } from '../../src/models/index.js'
 import { afterEachTest } from '../support/after-each-test.js'
+import { strictRefusal } from './support-models-strict.js'
 
 interface Connection {
   readonly baseURL: string
@@ -58,8 +59,10 @@ export function connect({ api, create }: (typeof clients)[number], origin: strin
     baseURL: `${origin}${api === 'gemini' ? '/v1beta' : '/v1'}`,
     apiKey: 'test',
     fetch: (input, init) => {
-      bodies.push(JSON.parse(init?.body as string) as Record<string, unknown>)
-      return fetch(input, init)
+      const body = JSON.parse(init?.body as string) as Record<string, unknown>
+      bodies.push(body)
+      const refusal = strictRefusal(body)
+      return refusal ? Promise.resolve(refusal) : fetch(input, init)
     },
   })
   return { model: fromAiSdk(source, { onWarning: (message) => warnings.push(message) }), bodies, warnings }

@@ -8,6 +8,7 @@ import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
 import { teamAgent } from '../transfer/team.js'
 import { runChat } from './loop.js'
+import { createOutput, type Output } from './output.js'
 import { checkTools } from './toolbox.js'
 
 export interface AgentOptions {
@@ -48,7 +49,8 @@ export interface AgentOptions {
 }
 
 /** The options with their defaults. */
-export interface ChatConfig extends Omit<AgentOptions, 'retry'> {
+export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output'> {
+  readonly output: Output | undefined
   readonly models: readonly Model[]
   readonly retry: ReturnType<typeof toRetryPolicy>
   readonly onToolError: 'feedback' | 'throw'
@@ -75,6 +77,7 @@ export function defineAgent(options: AgentOptions): Agent {
   const config: ChatConfig = {
     ...options,
     models: [model, ...failover],
+    output: options.output && createOutput(options.output, name),
     retry: toRetryPolicy(options.retry),
     onToolError: options.onToolError ?? 'feedback',
     maxIterations,

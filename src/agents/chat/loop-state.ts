@@ -2,7 +2,6 @@ import type { Message, ToolMessage } from '@ag-ui/core'
 import { type AgentEvent, isCutOff } from '../../protocol/index.js'
 import type { HistoryRewriter, RunContext } from '../contract.js'
 import type { ChatConfig } from './chat-agent.js'
-import { createOutput, type Output } from './output.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
 import type { ToolBatch } from './tool-batch.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
@@ -13,7 +12,6 @@ export interface LoopState {
   readonly ctx: RunContext
   readonly toolbox: Toolbox
   readonly conversation: Conversation
-  readonly output: Output | undefined
   /** Messages that this agent has added to the conversation. */
   readonly added: Message[]
   /** How often the model has answered with tool calls. */
@@ -52,8 +50,7 @@ export async function restoreLoop(
   const complete = cutOff.length > 0 ? history.filter(({ id }) => !cutOff.includes(id)) : history
   const conversation = createConversation(complete, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
-  const output = config.output === undefined ? undefined : createOutput(config.output)
-  return { config, ctx, toolbox, conversation, output, added, iteration, uncounted, batch, answer, cutOff }
+  return { config, ctx, toolbox, conversation, added, iteration, uncounted, batch, answer, cutOff }
 }
 
 export function createFrame(loop: LoopState): ChatFrame {

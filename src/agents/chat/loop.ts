@@ -71,8 +71,8 @@ function beginPhase({ ctx, batch, iteration }: LoopState): Phase {
 }
 
 function startModelCall(loop: LoopState, ctx: RunContext): ModelCall {
-  const { config, output } = loop
-  const { models, middlewares } = config
+  const { config } = loop
+  const { models, middlewares, output } = config
   if (isLastCall(loop) && config.onMaxIterations === 'error') throw tooManyIterations(config)
   const retry = output ? output.checkedBy(config.retry) : config.retry
   return new ModelCall({ ctx, request: createRequest(loop, isLastCall(loop)), models, retry, middlewares })
@@ -149,8 +149,9 @@ function addMessages({ conversation, added }: LoopState, messages: readonly Mess
 }
 
 async function finishWithAnswer(loop: LoopState, text: string): Promise<Control> {
-  if (!loop.output) return finishWith(loop, { type: 'done' }, text)
-  return finishWith(loop, { type: 'done', result: await loop.output.parse(text) }, text)
+  const { output } = loop.config
+  if (!output) return finishWith(loop, { type: 'done' }, text)
+  return finishWith(loop, { type: 'done', result: await output.parse(text) }, text)
 }
 
 type FinalControl = Extract<Control, { type: 'done' | 'exit' | 'break' | 'transfer' }>

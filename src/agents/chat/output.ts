@@ -2,7 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { RetryPolicy, Verdict, ModelAttempt } from '../retry/retry-policy.js'
-import { checkAgainst, toJsonSchema, type Schema } from '../tools/schema.js'
+import { toChecker, toJsonSchema, type Schema } from '../tools/schema.js'
 
 /** A final answer that must be JSON of a certain schema. */
 export interface Output {
@@ -13,16 +13,18 @@ export interface Output {
   parse(text: string): Promise<unknown>
 }
 
-export function createOutput(schema: Schema): Output {
+export function createOutput(schema: Schema, agentName: string): Output {
+  const what = `The output of agent '${agentName}'`
+  const checker = toChecker(schema, what)
   const check = async (text: string): Promise<{ value: unknown } | { problem: string }> => {
     const json = parseFencedJson(text)
     if (json === undefined) return { problem: 'The answer is not JSON.' }
-    const checked = await checkAgainst(schema, json)
+    const checked = await checker(json)
     if (checked.ok) return { value: checked.value }
     return { problem: checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ') }
   }
   return {
-    schema: toJsonSchema(schema, 'output'),
+    schema: toJsonSchema(schema, what),
     checkedBy: (policy) => ({
       ...policy,
       async verdict(attempt): Promise<Verdict> {

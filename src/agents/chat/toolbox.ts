@@ -53,7 +53,7 @@ const answerNow = 'Answer now with what you know. Do not call any tools.'
 
 /** The next request to the model. The last one asks it to finish without tools. */
 export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
-  const { config, ctx, toolbox, conversation, output } = loop
+  const { config, ctx, toolbox, conversation } = loop
   const instructions = [toolbox.instructions, isLast ? answerNow : ''].filter(Boolean).join('\n\n')
   const tools = toolInfos(toolbox, ctx.client.tools)
   const messages = conversation.view()
@@ -64,7 +64,7 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
     },
     ...(tools.length > 0 ? { tools } : {}),
     ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
-    ...(output ? { output: { schema: output.schema } } : {}),
+    ...(config.output ? { output: { schema: config.output.schema } } : {}),
     ...(config.settings ? { settings: config.settings } : {}),
     signal: ctx.signal,
   }

@@ -320,16 +320,4 @@ describe('the options of a call', () => {
       expect(optionsOf({ tools: [], toolChoice: 'required' })).toEqual({ prompt: [], abortSignal: signal })
     })
   })
-
-  test('a shape for the answer is asked for as JSON', () => {
-    expect(optionsOf({ output: { name: 'city', schema: parameters } }).responseFormat).toEqual({
-      type: 'json',
-      name: 'city',
-      schema: parameters,
-    })
-    expect(optionsOf({ output: { schema: parameters } }).responseFormat).toEqual({
-      type: 'json',
-      schema: parameters,
-    })
-  })
 })

@@ -8,6 +8,7 @@ import type { Model, ModelPart, ModelRequest } from '../contract.js'
 import { createPartConverter, incompleteAnswer } from './part-converter.js'
 import { toPrompt } from './prompt.js'
 import { toModelError } from './provider-error.js'
+import { createOutputOptions, type OutputOptions } from './strict-output.js'
 import type {
   AiSdkCallOptions,
   AiSdkLanguageModel,
@@ -20,7 +21,7 @@ import type {
 export interface FromAiSdkOptions {
   /**
    * Called with a sentence about each loss before the model: media it cannot take, settings its provider
-   * ignores. Must not throw.
+   * ignores, an output schema that its provider cannot enforce. Must not throw.
    */
   readonly onWarning?: (message: string) => void
   readonly clock?: Clock
@@ -42,6 +43,7 @@ export function fromAiSdk(
     version: checkVersion(model),
     // Without the name of the API: `openai.responses` and `openai.chat` are one provider.
     provider: model.provider.replace(/\.(chat|responses|messages|completion|generative-ai)$/, ''),
+    outputOptions: createOutputOptions(model, onWarning),
     onWarning,
     clock,
   }
@@ -61,6 +63,7 @@ interface AdaptedModel extends Required<FromAiSdkOptions> {
   readonly model: AiSdkLanguageModel
   readonly version: SpecVersion
   readonly provider: string
+  readonly outputOptions: OutputOptions
 }
 
 async function* streamAnswer(
@@ -117,11 +120,8 @@ function checkVersion({ specificationVersion: version, modelId }: AiSdkLanguageM
   )
 }
 
-interface OpenStreamOptions {
-  readonly model: AiSdkLanguageModel
-  readonly version: SpecVersion
+interface OpenStreamOptions extends Pick<AdaptedModel, 'model' | 'version' | 'outputOptions' | 'onWarning'> {
   readonly signal: AbortSignal
-  readonly onWarning: (message: string) => void
 }
 
 /**
@@ -130,7 +130,7 @@ interface OpenStreamOptions {
  */
 async function openStream(
   request: ModelRequest,
-  { model, version, signal, onWarning }: OpenStreamOptions,
+  { model, version, outputOptions, signal, onWarning }: OpenStreamOptions,
 ): Promise<PartReader> {
   const [provider = ''] = model.provider.split('.')
   // Providers that call their format `chat` speak chat completions; the exception is Gemini on Vertex.
@@ -140,7 +140,10 @@ async function openStream(
   for (;;) {
     signal.throwIfAborted()
     try {
-      const { stream } = await model.doStream(toCallOptions(request, prompt, signal))
+      const { stream } = await model.doStream({
+        ...toCallOptions(request, prompt, signal),
+        ...outputOptions(request),
+      })
       return cancelOnAbort(stream.getReader(), signal)
     } catch (error) {
       // AG-UI requires leaving out what a model cannot take. Providers report it only by this error, before they send.
@@ -152,9 +155,9 @@ async function openStream(
   }
 }
 
-/** Leaves out every option that the request does not set. */
+/** All options but those of an output. Leaves out every one that the request does not set. */
 export function toCallOptions(
-  { tools = [], toolChoice, output, settings }: ModelRequest,
+  { tools = [], toolChoice, settings }: ModelRequest,
   prompt: readonly PromptMessage[],
   abortSignal: AbortSignal,
 ): AiSdkCallOptions & { readonly prompt: readonly PromptMessage[] } {
@@ -164,7 +167,6 @@ export function toCallOptions(
     // A tool choice without tools is an error with some providers.
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
     ...(tools.length > 0 && toolChoice !== undefined && { toolChoice: toToolChoice(toolChoice) }),
-    ...(output !== undefined && { responseFormat: { type: 'json', ...output } }),
     ...settings,
   }
 }
