@@ -69,7 +69,7 @@ export function privateMembers(agent: BaseAgent): PropertyDescriptorMap {
 }
 
 /** The prototypes of the user's own classes. */
-function ownPrototypes(agent: BaseAgent): readonly object[] {
+export function ownPrototypes(agent: BaseAgent): readonly object[] {
   const known = new Set<unknown>([
     BaseAgent.prototype,
     ...Object.values(agentClasses).map(({ prototype }) => prototype),

@@ -12,6 +12,7 @@ import {
 import { agentKind, internalsOf, privateMembers, workerNode } from './agent-internals.js'
 import { runLoop, runParallel, runResumedChild, runSequence, type ShellTree } from './composites.js'
 import { llmShellMembers, type LlmShellOptions } from './llm-shell.js'
+import { linkFields, shellPrototype, workflowPrototype } from './shell-fields.js'
 
 type RunImpl = (context: InvocationContext) => AsyncGenerator<Event, void>
 
@@ -25,12 +26,12 @@ export interface ShellOptions extends LlmShellOptions {
  * for what ADK would write to the agent, for its position in the tree, and for how it waits and resumes.
  */
 export function createShell(agent: BaseAgent, tree: ShellTree, options: ShellOptions): BaseAgent {
-  const shell = Object.create(agent, privateMembers(agent)) as BaseAgent
+  const shell = Object.create(shellPrototype(agent), privateMembers(agent)) as BaseAgent
   const runAsync = (context: InvocationContext) => {
     const start = options.start(shell, agent)
     return start === shell ? agent.runAsync.call(shell, context) : start.runAsync(context)
   }
-  setMembers(shell, { runAsync, ...agentFields(agent, tree) })
+  setMembers(shell, { runAsync })
   // A workflow that resumes runs the agent again, as it does with an LlmAgent.
   if (agentKind(agent)) setMembers(shell, { rerunOnResume: true })
   if (isLlmAgent(agent)) setMembers(shell, llmShellMembers(agent, shell, options))
@@ -39,10 +40,11 @@ export function createShell(agent: BaseAgent, tree: ShellTree, options: ShellOpt
   return shell
 }
 
-/** Links a shell to the shells of its parent and its children. */
+/** Links a shell to the shells of its parent and its children, also where fields of the user's own lead to them. */
 export function linkShell(shell: BaseAgent, agent: BaseAgent, { shellOf }: ShellTree): void {
   const parentAgent = agent.parentAgent && shellOf(agent.parentAgent)
   setMembers(shell, { parentAgent, subAgents: agent.subAgents.map(shellOf) })
+  linkFields(shell, agent, shellOf)
 }
 
 /** Defines members on the shell itself: plain assignment could call a setter of the agent. */
@@ -76,27 +78,6 @@ function runImplOf(agent: BaseAgent, shell: BaseAgent, tree: ShellTree): RunImpl
   }
 }
 
-/** Fields of the user's own classes that hold agents of the tree, one or several. They lead to the shells, too. */
-function agentFields(agent: BaseAgent, { shellOf }: ShellTree): Record<string, unknown> {
-  const kind = agentKind(agent)
-  if (kind !== undefined && kind !== 'routed') return {}
-  const below = new Set<unknown>(agent.subAgents)
-  const swap = (value: unknown) => (below.has(value) ? shellOf(value as BaseAgent) : value)
-  const fields: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(agent)) {
-    if (key === 'config' || key === 'subAgents') continue
-    if (below.has(value)) fields[key] = swap(value)
-    else if (Array.isArray(value) && value.some((entry) => below.has(entry))) fields[key] = value.map(swap)
-    else if (isObjectLiteral(value) && Object.values(value).some((entry) => below.has(entry)))
-      fields[key] = Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, swap(entry)]))
-  }
-  return fields
-}
-
-function isObjectLiteral(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-}
-
 /**
  * The stand-in for a workflow in one run: the same graph with shells for its agents, since ADK writes to the agents of a
  * graph. A workflow that is a function names its agents itself, and stays as it is.
@@ -127,5 +108,5 @@ export function workflowShell(workflow: Workflow, shellOf: (agent: BaseAgent) =>
     edges: { value: edges },
     nodes: { value: graph.nodes.map(nodeShell) },
   })
-  return Object.create(workflow, { graph: { value: shellGraph } }) as Workflow
+  return Object.create(workflowPrototype(workflow), { graph: { value: shellGraph } }) as Workflow
 }
