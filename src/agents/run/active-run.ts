@@ -7,6 +7,7 @@ import { type RunScope, SharedState } from './context.js'
 import type { NormalInput, Outcome, RunOptions, RunSink } from './run.js'
 import { openTrace, type RunTrace } from './tracing.js'
 import { HiddenSpans } from '../history/hidden-messages.js'
+import { originMarkOf } from '../history/message-origin.js'
 
 type Defaulted = 'newId' | 'clock' | 'onProblem' | 'graceMs'
 type Optional =
@@ -93,6 +94,18 @@ export function totalsOf({ stream, usage }: ActiveRun): Pick<Outcome, 'messages'
   return { messages, state, usage: aggregateTokenUsage(usage) }
 }
 
+/** The texts since the last message of the user, except those of agents behind tool calls. Undefined when there are none. */
+function textsBefore(messages: readonly Message[]): Set<string> | undefined {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+  const texts = turn.filter(
+    (message) =>
+      message.role === 'assistant' &&
+      message.content !== undefined &&
+      (message.subagentRunId === undefined || originMarkOf(message) !== undefined),
+  )
+  return texts.length === 0 ? undefined : new Set(texts.map(({ id }) => id))
+}
+
 async function loadCheckpoint({ input, options }: ExecuteOptions): Promise<Checkpoint | undefined | Error> {
   try {
     const saved = options.checkpoint ?? (await options.checkpoints?.load(input.threadId))
@@ -166,9 +179,12 @@ export class RunOutput {
     if (this.#terminal) await this.#sink.end(this.#terminal, outcome)
   }
 
-  /** The last text that was not rejected, of the agent or of one it runs as part of the conversation. */
-  lastText(messages: readonly Message[]): string {
-    const ids = this.#textIds ?? this.#hiddenTextIds
+  /**
+   * The last text that was not rejected, of the agent or of one it runs as part of the conversation. A resumed run may
+   * have written all of it before it was stopped.
+   */
+  lastText(messages: readonly Message[], isResumed: boolean): string {
+    const ids = this.#textIds ?? (isResumed ? textsBefore(messages) : undefined) ?? this.#hiddenTextIds
     const last = messages.findLast((message) => ids?.has(message.id) === true && !isRejected(message))
     return last?.role === 'assistant' ? (last.content ?? '') : ''
   }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   aborted,
   createClient,
+  play,
   deferred,
   resultsIn,
   settled,
@@ -11,10 +12,11 @@ import {
 import { manualClock } from '../../core/clock.js'
 import { scriptedModel, type Script } from '../../models/index.js'
 import type { AgUiEvent } from '../../protocol/index.js'
-import { defineAgent } from '../chat/chat-agent.js'
+import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
+import { sequential } from '../workflows/sequential.js'
 import { defineTool } from '../tools/define-tool.js'
 import { run, type RunOptions } from './run.js'
-import type { Tool, ToolContext } from '../contract.js'
+import type { Agent, Tool, ToolContext } from '../contract.js'
 
 const call = (id: string, name: string) => ({ toolCall: { id, name } })
 const messages: Message[] = [{ id: 'u1', role: 'user', content: 'Go.' }]
@@ -377,4 +379,78 @@ test('a run that starts afresh after a cancelled one has none of its values', as
   const { model, ended: over } = start([[call('c2', 'keep')], 'Done.'], [keep], { checkpoint })
   expect(await over()).toMatchObject({ type: 'completed', text: 'Done.' })
   expect([seen, model.requests.length]).toEqual([[undefined, undefined], 2])
+})
+
+describe('a run cancelled between its last text and its end', () => {
+  const hung = deferred()
+
+  /** An agent that hangs after its answer the first time. */
+  function agentOf(script: Script, extra: Partial<AgentOptions> = {}) {
+    const reached = deferred()
+    let runs = 0
+    const onEnd = async (): Promise<void> => {
+      reached.resolve()
+      if (++runs === 1) await hung.promise
+    }
+    const model = scriptedModel(script)
+    const agent = defineAgent({
+      name: 'a',
+      description: 'Answers.',
+      model,
+      middlewares: [{ onEnd }],
+      ...extra,
+    })
+    return { agent, reached: reached.promise, model }
+  }
+
+  async function cancelThenResume(agent: Agent, reached: Promise<void>) {
+    const running = run(agent, messages, { graceMs: 0 })
+    await reached
+    running.cancel()
+    const cancelled = await running.result
+    const { outcome } = await play(agent, {}, { checkpoint: cancelled.checkpoint })
+    return outcome
+  }
+
+  test('has its text when it is resumed', async () => {
+    const { agent, reached, model } = agentOf(['The answer.'])
+    expect(await cancelThenResume(agent, reached)).toMatchObject({ type: 'completed', text: 'The answer.' })
+    expect(model.requests).toHaveLength(1)
+  })
+
+  test('has the text of the agent that it handed over to', async () => {
+    const { agent, reached } = agentOf(['From below.'])
+    const lead = defineAgent({
+      name: 'lead',
+      model: scriptedModel([[{ toolCall: { name: 'transfer_to_agent', args: { agent_name: 'a' } } }]]),
+      subAgents: [agent],
+    })
+    expect(await cancelThenResume(lead, reached)).toMatchObject({ type: 'completed', text: 'From below.' })
+  })
+
+  test('has the text of an earlier step when the last step writes none', async () => {
+    const { agent, reached } = agentOf(['The first step.'])
+    const silent: Agent = {
+      name: 'silent',
+      description: 'Writes nothing.',
+      // eslint-disable-next-line require-yield
+      run: async function* () {
+        return await Promise.resolve({ type: 'done' as const })
+      },
+    }
+    const steps = sequential({ name: 'steps', agents: [agent, silent] })
+    expect(await cancelThenResume(steps, reached)).toMatchObject({ text: 'The first step.' })
+  })
+
+  test('has no text of an earlier turn', async () => {
+    const { agent, reached } = agentOf([[call('c1', 'note')]], {
+      tools: [{ ...toolOf('note', () => 'noted'), returnDirectly: true }],
+    })
+    const turn: Message[] = [{ id: 'm0', role: 'assistant', content: 'Old.' }, ...messages]
+    const running = run(agent, turn, { graceMs: 0 })
+    await reached
+    running.cancel()
+    const { checkpoint } = await running.result
+    expect((await play(agent, {}, { checkpoint })).outcome).toMatchObject({ type: 'completed', text: '' })
+  })
 })

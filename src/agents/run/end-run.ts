@@ -38,7 +38,8 @@ export async function complete(
   run: ActiveRun,
   control: Extract<Control, { type: 'done' | 'exit' | 'break' }>,
 ): Promise<Outcome> {
-  const { stream, output } = run
+  const { stream, output, scope, input } = run
+  const isResumed = scope !== undefined && scope.resumption.originRunId !== input.runId
   const result = 'result' in control && control.result !== undefined ? { result: control.result } : {}
   const pending = control.type === 'done' ? (control.pendingToolCallIds ?? []) : []
   const checkpoint = await saveProgress(run, pending)
@@ -46,7 +47,7 @@ export async function complete(
   const { messages } = stream.fold
   return {
     type: 'completed',
-    text: output.lastText(messages),
+    text: output.lastText(messages, isResumed),
     ...result,
     pendingToolCalls: output.pendingCalls(messages, pending),
     ...(checkpoint ? { checkpoint } : {}),
