@@ -47,6 +47,7 @@ it('shows these names of the protocol', () => {
     'maxProtobufFrame',
     'negotiate',
     'parseEventId',
+    'parsePeer',
     'parseRunInput',
     'protobufMediaType',
     'rejectMessage',

@@ -23,7 +23,7 @@ export { eventProblem } from './check/check-value.js'
 export { compactRun } from './fold/compact.js'
 export { createFold } from './fold/fold.js'
 export { stateEventBetween } from './fold/patch.js'
-export { parseRunInput } from './parse-run-input.js'
+export { parsePeer, parseRunInput } from './parse-run-input.js'
 export {
   cancelledMark,
   describeContent,

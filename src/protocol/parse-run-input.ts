@@ -4,11 +4,11 @@ import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import { Dropped, checkValue, formatPath, jsonKind, quoteShort } from './check/check-value.js'
 import { toShape } from './check/schema-shape.js'
-import type { FieldNote, ParsedRunInput } from './contract.js'
+import type { FieldNote, ParsedRunInput, Peer } from './contract.js'
 
 const maxWarnings = 100
 const maxIssues = 20
-const versionGrammar = /^(\d+)\.\d+$/
+const versionGrammar = /^\d+\.\d+$/
 const inputShape = toShape(RunAgentInputSchema)
 
 /**
@@ -22,9 +22,7 @@ export function parseRunInput(body: unknown): ParsedRunInput {
   if (!isRecord(body)) {
     throw invalidInput({ field: '(body)', message: `expected object, got ${jsonKind(body)}` })
   }
-  const { protocolVersion } = body
-  if (typeof protocolVersion === 'string') checkProtocolVersion(protocolVersion)
-
+  const { peer, warnings } = parsePeer(body.protocolVersion)
   const legacy = upgradeMessages(body.messages)
   const checked = checkValue({ ...body, messages: legacy.messages }, inputShape)
   const [issue, ...others] = checked.issues
@@ -33,8 +31,8 @@ export function parseRunInput(body: unknown): ParsedRunInput {
   const input = checked.value as RunAgentInput
   return {
     input: { ...input, state: input.state ?? {}, ...withLists(input) },
-    peer: typeof protocolVersion === 'string' ? { protocolVersion, legacy: false } : { legacy: true },
-    warnings: limitWarnings([...legacy.warnings, ...checked.warnings]),
+    peer,
+    warnings: limitWarnings([...warnings, ...legacy.warnings, ...checked.warnings]),
   }
 }
 
@@ -52,19 +50,24 @@ function limitWarnings(warnings: readonly FieldNote[]): readonly FieldNote[] {
 }
 
 /**
- * Checks the version a client declares. Every minor version of our major is served: a newer one only adds what is
- * dropped with a warning. Throws `UNSUPPORTED_PROTOCOL` for another major and `INVALID_INPUT` for what is no version.
+ * Reads the version that a client declares: it decides what the client gets. None means a client before 1.0. Every
+ * minor version of our major is served, since a newer one only adds what is dropped with a warning; so is a version that
+ * cannot be read, with a warning of its own. Throws `UNSUPPORTED_PROTOCOL` for another major.
  */
-function checkProtocolVersion(declared: string): void {
-  const major = versionGrammar.exec(declared)?.[1]
-  if (major === undefined) {
-    const message = `expected a version such as "${PROTOCOL_VERSION}", got ${quoteShort(declared)}`
-    throw invalidInput({ field: 'protocolVersion', message })
-  }
-  if (Number(major) !== Number.parseInt(PROTOCOL_VERSION, 10)) {
+export function parsePeer(declared: unknown): Pick<ParsedRunInput, 'peer' | 'warnings'> {
+  if (declared === undefined || declared === null) return { peer: { legacy: true }, warnings: [] }
+  const field = 'protocolVersion'
+  if (typeof declared !== 'string')
+    throw invalidInput({ field, message: `expected string, got ${jsonKind(declared)}` })
+  const major = /^\d+(?=\.|$)/.exec(declared)?.[0]
+  if (major !== undefined && Number(major) !== Number.parseInt(PROTOCOL_VERSION, 10)) {
     const message = `The client speaks protocol ${quoteShort(declared)}; this server speaks ${PROTOCOL_VERSION}.`
-    throw new MillraceError('UNSUPPORTED_PROTOCOL', message, { details: { field: 'protocolVersion' } })
+    throw new MillraceError('UNSUPPORTED_PROTOCOL', message, { details: { field } })
   }
+  const peer: Peer = { protocolVersion: declared, legacy: false }
+  if (versionGrammar.test(declared)) return { peer, warnings: [] }
+  const message = `expected a version such as "${PROTOCOL_VERSION}", got ${quoteShort(declared)}; served as ${PROTOCOL_VERSION}`
+  return { peer, warnings: [{ field, message }] }
 }
 
 /** The error for malformed fields: the message names the first, `details.issues` lists up to 20. */

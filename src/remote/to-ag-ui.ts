@@ -8,7 +8,7 @@ import {
   type CheckpointStore,
   type RunOptions,
 } from '../agents/index.js'
-import { createDowngrade, parseRunInput, type AgUiEvent } from '../protocol/index.js'
+import { createDowngrade, parseRunInput, type AgUiEvent, type FieldNote } from '../protocol/index.js'
 
 type RunOptionName =
   | 'checkpoints'
@@ -99,9 +99,10 @@ interface Emission {
 /** Throws INVALID_INPUT or UNSUPPORTED_PROTOCOL for an input that cannot be run. */
 function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber }: Emission): void {
   const { input, peer, warnings } = parseRunInput(raw)
-  for (const { field, message } of warnings) options.onProblem?.(`input.${field}: ${message}`)
+  const warn = ({ field, message }: FieldNote): void => options.onProblem?.(`${field}: ${message}`)
+  for (const { field, message } of warnings) warn({ field: `input.${field}`, message })
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
-  const downgrade = isLegacy ? createDowngrade() : undefined
+  const downgrade = isLegacy ? createDowngrade({ warn }) : undefined
   const send = (event: AgUiEvent): undefined => {
     const shown = downgrade ? downgrade(event) : event
     // The client's type has its own names for the same strings.

@@ -3,7 +3,7 @@ import { AbstractAgent as OldAbstractAgent } from 'ag-ui-client-0.0.59'
 import { tap } from 'rxjs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineAgent, defineTool, type Agent, type Checkpoint } from '../../src/index.js'
+import { contentResult, defineAgent, defineTool, type Agent, type Checkpoint } from '../../src/index.js'
 import { scriptedModel, type Script } from '../../src/models/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { fromAgUi, toAgUi, type ToAgUiOptions } from '../../src/remote/index.js'
@@ -247,6 +247,19 @@ it('says nothing to clients before 1.0 that they cannot read, when it is told of
   await shown.runAgent({ tools })
   expect(streams[0]?.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
   expect(JSON.stringify(streams)).not.toContain('pendingToolCallIds')
+})
+
+it('reports what clients before 1.0 do not get', async () => {
+  const problems: string[] = []
+  const source = { type: 'data', value: 'AAAA', mimeType: 'image/png' } as const
+  const execute = () => contentResult([{ type: 'image', source }])
+  const model = scriptedModel([[{ toolCall: { name: 'photo', args: {} } }], 'Done.'])
+  const photo = defineTool({ name: 'photo', description: 'Takes one.', execute })
+  const agent = defineAgent({ name: 'photographer', model, tools: [photo] })
+  const { shown } = watched(agent, { clients: '0.0.59', onProblem: (problem) => problems.push(problem) })
+  shown.addMessage(user('Go.'))
+  await shown.runAgent()
+  expect(problems).toEqual(['TOOL_CALL_RESULT.content: media dropped for a client before 1.0'])
 })
 
 it('stops when nobody listens any more', async () => {

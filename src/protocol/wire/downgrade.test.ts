@@ -148,6 +148,31 @@ describe('the input that a run echoes', () => {
   })
 })
 
+it('names each kind of loss once in a run, and again in the next', () => {
+  const warnings: FieldNote[] = []
+  const downgrade = createDowngrade({ warn: (note) => warnings.push(note) })
+  const expiring: Interrupt = { id: 'i', reason: 'confirmation', expiresAt: '2030-01-01T00:00:00Z' }
+  const events: AgUiEvent[] = [
+    { type: 'RUN_STARTED', ...ids },
+    { type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 'c', content: [image] },
+    { type: 'TOOL_CALL_RESULT', messageId: 'n', toolCallId: 'd', content: [image] },
+    { type: 'SUBAGENT_STARTED', subagentRunId: 's', name: 'helper' },
+    { type: 'SUBAGENT_FINISHED', subagentRunId: 's' },
+    { type: 'MESSAGES_SNAPSHOT', messages: [{ id: 'u', role: 'user', content: [file, file] }] },
+    { type: 'RUN_FINISHED', ...ids, outcome: { type: 'interrupt', interrupts: [expiring, expiring] } },
+  ]
+  const fields = [
+    'TOOL_CALL_RESULT.content',
+    'SUBAGENT_STARTED',
+    'MESSAGES_SNAPSHOT.messages[0].content[0]',
+    'RUN_FINISHED.outcome.interrupts[0].expiresAt',
+  ]
+  events.forEach(downgrade)
+  expect(warnings.map(({ field }) => field)).toEqual(fields)
+  events.forEach(downgrade)
+  expect(warnings.map(({ field }) => field)).toEqual([...fields, ...fields])
+})
+
 it('says nothing when nobody listens', () => {
   const consoleWarn = vi.spyOn(console, 'warn')
   expect(() =>

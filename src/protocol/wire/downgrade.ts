@@ -10,7 +10,10 @@ import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
 
 export interface DowngradeOptions {
-  /** Called with each loss, by event and field: `TOOL_CALL_RESULT.content`. Must not throw. */
+  /**
+   * Called for the first loss of each kind in a run, with its event and field: `TOOL_CALL_RESULT.content`. Must not
+   * throw.
+   */
   readonly warn?: (note: FieldNote) => void
   /**
    * `inline`, the default, shows the work of subagents as the parent's own: clients before 0.0.59 fail on the
@@ -33,28 +36,35 @@ export function createDowngrade({
   warn = () => undefined,
   subagents = 'inline',
 }: DowngradeOptions = {}): Downgrade {
-  if (subagents === 'keep') return (event) => toLegacyShape(event, warn)
-  const inline = createSubagentInliner()
+  const losses = new Set<string>()
+  const lose: Lose = (kind, path) => {
+    if (losses.has(kind)) return
+    losses.add(kind)
+    warn({ field: formatPath(path), message: `${kind} dropped for a client before 1.0` })
+  }
+  const inline = subagents === 'inline' ? createSubagentInliner(lose) : (event: AgUiEvent) => event
   return function downgrade(event) {
+    if (event.type === 'RUN_STARTED') losses.clear()
     const inlined = inline(event)
-    return inlined && toLegacyShape(inlined, warn)
+    return inlined && toLegacyShape(inlined, lose)
   }
 }
 
-type Warn = (note: FieldNote) => void
+/** Notes that a client does not get something of this kind. */
+type Lose = (kind: string, path: FieldPath) => void
 
 /** Rewrites the shapes of AG-UI 1.0 that the strict schemas of 0.0.59 refuse. All others pass as they are. */
-function toLegacyShape(event: AgUiEvent, warn: Warn): AgUiEvent {
+function toLegacyShape(event: AgUiEvent, lose: Lose): AgUiEvent {
   switch (event.type) {
     case 'RUN_STARTED':
-      return event.input ? { ...event, input: legacyInput(event.input, warn) } : event
+      return event.input ? { ...event, input: legacyInput(event.input, lose) } : event
     case 'RUN_FINISHED':
-      return legacyEnd(event)
+      return legacyEnd(event, lose)
     case 'MESSAGES_SNAPSHOT':
-      return { ...event, messages: legacyMessages(event.messages, [event.type], warn) }
+      return { ...event, messages: legacyMessages(event.messages, [event.type], lose) }
     case 'TOOL_CALL_RESULT':
       if (typeof event.content === 'string') return event
-      return { ...event, content: withoutMedia(event.content, [event.type, 'content'], warn) }
+      return { ...event, content: withoutMedia(event.content, [event.type, 'content'], lose) }
     default:
       return event
   }
@@ -63,17 +73,17 @@ function toLegacyShape(event: AgUiEvent, warn: Warn): AgUiEvent {
 /** The type of the echoed input requires both lists, the protocol does not; before 1.0 both had to be there. */
 type EchoedInput = Omit<RunAgentInput, 'tools' | 'context'> & Partial<RunAgentInput>
 
-function legacyInput(input: EchoedInput, warn: Warn): RunAgentInput {
+function legacyInput(input: EchoedInput, lose: Lose): RunAgentInput {
   const { tools = [], context = [] } = input
   return {
     ...input,
     tools,
     context,
-    messages: legacyMessages(input.messages, ['RUN_STARTED', 'input'], warn),
+    messages: legacyMessages(input.messages, ['RUN_STARTED', 'input'], lose),
   }
 }
 
-function legacyEnd(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
+function legacyEnd(event: EventOf<'RUN_FINISHED'>, lose: Lose): AgUiEvent {
   switch (event.outcome?.type) {
     case undefined:
       return event
@@ -81,7 +91,10 @@ function legacyEnd(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
       return { ...event, outcome: { type: 'success' } }
     case 'interrupt': {
       // A client that finds an interrupt expired refuses even to cancel it, and cannot continue the thread.
-      const interrupts = event.outcome.interrupts.map(({ expiresAt: _, ...interrupt }) => interrupt)
+      const interrupts = event.outcome.interrupts.map(({ expiresAt, ...interrupt }, index) => {
+        if (expiresAt !== undefined) lose('expiry', [event.type, 'outcome', 'interrupts', index, 'expiresAt'])
+        return interrupt
+      })
       return { ...event, outcome: { type: 'interrupt', interrupts } }
     }
     case 'cancelled': {
@@ -92,29 +105,27 @@ function legacyEnd(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
   }
 }
 
-function legacyMessages(messages: readonly Message[], path: FieldPath, warn: Warn): Message[] {
+function legacyMessages(messages: readonly Message[], path: FieldPath, lose: Lose): Message[] {
   return messages.map((message, index) => {
     if (!Array.isArray(message.content)) return message
     const field = [...path, 'messages', index, 'content']
-    if (message.role === 'tool') return { ...message, content: withoutMedia(message.content, field, warn) }
-    if (message.role === 'user') return { ...message, content: withoutFiles(message.content, field, warn) }
+    if (message.role === 'tool') return { ...message, content: withoutMedia(message.content, field, lose) }
+    if (message.role === 'user') return { ...message, content: withoutFiles(message.content, field, lose) }
     return message
   })
 }
 
 /** The text of a tool result, which was a string before 1.0. */
-function withoutMedia(content: ContentPart[], field: FieldPath, warn: Warn): string {
-  if (contentHasMedia(content)) {
-    warn({ field: formatPath(field), message: 'media dropped for a client before 1.0' })
-  }
+function withoutMedia(content: ContentPart[], field: FieldPath, lose: Lose): string {
+  if (contentHasMedia(content)) lose('media', field)
   return contentToText(content)
 }
 
 /** Leaves out the handles of files at a provider, which are new in 1.0. */
-function withoutFiles(content: ContentPart[], field: FieldPath, warn: Warn): ContentPart[] {
+function withoutFiles(content: ContentPart[], field: FieldPath, lose: Lose): ContentPart[] {
   return content.filter((part, index) => {
     const keep = part.type === 'text' || part.source.type !== 'file'
-    if (!keep) warn({ field: formatPath([...field, index]), message: 'file dropped for a client before 1.0' })
+    if (!keep) lose('file', [...field, index])
     return keep
   })
 }
@@ -127,13 +138,14 @@ interface Attributable {
  * Makes a stage that shows the work of subagents as the parent's own. It leaves out their SUBAGENT events and the
  * attribution of events, messages and interrupts. Never mutates an event.
  */
-function createSubagentInliner(): (event: AgUiEvent) => AgUiEvent | undefined {
+function createSubagentInliner(lose: Lose): (event: AgUiEvent) => AgUiEvent | undefined {
   const steps = new StepNames()
   return function inline(event) {
     switch (event.type) {
       case 'SUBAGENT_STARTED':
       case 'SUBAGENT_FINISHED':
       case 'SUBAGENT_ERROR':
+        lose('subagent', [event.type])
         return undefined
       case 'RUN_STARTED':
         steps.clear()

@@ -3,9 +3,9 @@ import { MillraceError } from '../../core/errors.js'
 import {
   createRunStream,
   parseEventId,
+  parsePeer,
   type AgUiEvent,
   type EventPosition,
-  type Peer,
 } from '../../protocol/index.js'
 import type { LogEntry, LogPosition, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
@@ -30,19 +30,24 @@ export const connectRoute: Route = {
   async handle(server, request) {
     // Clients also name the run they would start. The server ignores it: a thread has one latest run.
     const { body, key } = await readThreadBody(server, request)
-    const peer: Peer = { legacy: typeof body.protocolVersion !== 'string' }
+    const { peer, warnings } = parsePeer(body.protocolVersion)
+    if (warnings.length > 0) server.log.warn({ ...key, warnings }, 'a request was not quite right')
     const position = lastEventPosition(request.request.headers, server.limits)
     const thread = await loadThread(server, key)
     const live = server.registry.get(key)
     if (!thread && !live) {
       const remembered = await readRememberedThread(server, key)
       if (!remembered) throw unknownThread(key)
-      return replyWithStream(server, request, { peer, source: () => atRest({ key, ...remembered }, server) })
+      return replyWithStream(server, request, {
+        ...{ peer, ids: key },
+        source: () => atRest({ key, ...remembered }, server),
+      })
     }
     // The events of an older run are not sent again: its client gets the thread as it is now.
     const from = position && isOfLatestRun(position, thread?.run, live) ? position : undefined
+    const ids = { ...key, runId: live?.runId ?? thread?.run?.runId }
     const source = (signal: DisconnectSignal) => catchUp({ server, key, thread, live, from, signal })
-    return replyWithStream(server, request, { peer, source })
+    return replyWithStream(server, request, { peer, ids, source })
   },
 }
 

@@ -42,7 +42,7 @@ export const runRoute: Route = {
       ? accepting.catch((error: unknown) => refusedRun(server, error, runId))
       : await accepting
     return replyWithStream(server, request, {
-      peer,
+      ...{ peer, ids: { ...key, runId } },
       ...subscribeTo(server, run, { agent: agent.name, requestedAt }),
     })
   },

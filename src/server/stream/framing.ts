@@ -7,6 +7,7 @@ import {
   sseHeartbeat,
   type AgUiEvent,
   type Downgrade,
+  type DowngradeOptions,
   type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
@@ -26,8 +27,12 @@ export interface Framing {
   frame(batch: FrameBatch): string | Uint8Array
 }
 
-export async function createFraming(format: WireFormat, peer: Peer): Promise<Framing> {
-  const downgrade = peer.legacy ? createDowngrade() : undefined
+export async function createFraming(
+  format: WireFormat,
+  peer: Peer,
+  options: DowngradeOptions = {},
+): Promise<Framing> {
+  const downgrade = peer.legacy ? createDowngrade(options) : undefined
   return format === 'sse' ? new SseFraming(downgrade) : createProtobufFraming(downgrade)
 }
 

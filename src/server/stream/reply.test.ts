@@ -16,6 +16,8 @@ const started: AgUiEvent = { type: 'RUN_STARTED', threadId: 't', runId: 'r', pro
 const finished: AgUiEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' } }
 const large: AgUiEvent = { type: 'CUSTOM', name: 'large', value: '.'.repeat(11 * 1024 * 1024) }
 
+const ids = { app: 'app', user: 'user', agent: 'agent', thread: 't', runId: 'r' }
+
 interface Sent {
   readonly accept?: string
   readonly signal?: AbortSignal
@@ -30,7 +32,7 @@ function rig() {
     return replyWithStream(
       server,
       { request, nodeResponse: undefined, headers },
-      { peer: { legacy: false }, source, onEnd: (end) => ends.push(end) },
+      { peer: { legacy: false }, ids, source, onEnd: (end) => ends.push(end) },
     )
   }
   return { server, logged, ends, reply }
@@ -108,6 +110,7 @@ test('on Node, a client that left while its request was checked counts as discon
         { request, nodeResponse, headers: {} },
         {
           peer: { legacy: false },
+          ids,
           source: () => sending(started, finished),
           onEnd: (end) => ended.resolve(end),
         },

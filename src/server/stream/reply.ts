@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { negotiate, type AgUiEvent, type Peer } from '../../protocol/index.js'
+import { negotiate, type AgUiEvent, type FieldNote, type Peer } from '../../protocol/index.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
 import { createFraming, type FrameBatch, type Framing } from './framing.js'
@@ -17,6 +18,8 @@ export interface Exchange {
 
 export interface StreamReply {
   readonly peer: Peer
+  /** The thread, and the run if there is one: for the log. */
+  readonly ids: ThreadKey & { readonly runId?: string | undefined }
   /** Returns the batches to send. The signal aborts when the client disconnects. */
   readonly source: (signal: DisconnectSignal) => AsyncIterable<FrameBatch> | Iterable<FrameBatch>
   readonly onEnd?: (end: StreamEnd) => void
@@ -31,7 +34,9 @@ export async function replyWithStream(
   { request, nodeResponse, headers }: Exchange,
   reply: StreamReply,
 ): Promise<Response> {
-  const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer)
+  const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
+    warn: lossLogger(server, reply),
+  })
   const allHeaders = { ...headers, ...framing.headers }
   if (!nodeResponse) {
     const { sink, body } = createWebSink(request.signal)
@@ -41,6 +46,11 @@ export async function replyWithStream(
   nodeResponse.writeHead(200, allHeaders)
   startWriting({ server, sink: new NodeSink(nodeResponse), framing }, reply)
   return alreadySent
+}
+
+/** A function of its own: the request in the scope above would stay in memory as long as the stream. */
+function lossLogger({ log }: ServerContext, { ids }: StreamReply): (note: FieldNote) => void {
+  return (note) => log.warn({ ...ids, ...note }, 'a client before 1.0 does not get all of a run')
 }
 
 interface OpenStream {

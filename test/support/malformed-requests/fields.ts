@@ -97,7 +97,7 @@ export const fields: readonly Refused[] = [
     [{ ...entry, status: 'maybe' }],
   ].map((resume) => ({ name: `resume ${JSON.stringify(resume)}`, body: inputOf({ resume }) })),
   { name: 'too many answers', body: inputOf({ resume: Array.from({ length: 1001 }, () => entry) }) },
-  ...['', 'x', '1', 'v1.0', 7, {}].map((version) => ({
+  ...[7, {}].map((version) => ({
     name: `protocolVersion ${JSON.stringify(version)}`,
     body: inputOf({ protocolVersion: version }),
   })),
@@ -105,7 +105,7 @@ export const fields: readonly Refused[] = [
   { name: 'two thread ids', body: goodText.replace('"threadId":"bad"', '"threadId":"bad","threadId":7') },
 ].map((one) => ({ ...one, status: 400, code: 'INVALID_INPUT' }))
 
-export const versions: readonly Refused[] = ['0.9', '2.0', '99.1'].map((version) => ({
+export const versions: readonly Refused[] = ['0.9', '2.0', '99.1', '2'].map((version) => ({
   name: `protocol ${version}`,
   body: inputOf({ protocolVersion: version }),
   ...{ status: 400, code: 'UNSUPPORTED_PROTOCOL' },
