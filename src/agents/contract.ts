@@ -319,7 +319,8 @@ export interface ToolSource {
 }
 
 /** What a tool can see and do while it runs. */
-export interface ToolContext extends Interrupting {
+export interface ToolContext extends Identity, Interrupting {
+  readonly claims: Claims
   readonly threadId: string
   readonly runId: string
   readonly toolCallId: string
@@ -328,6 +329,8 @@ export interface ToolContext extends Interrupting {
   readonly agentName: string
   /** Aborts when the run is cancelled or the tool's time is over. Throw then: a value that is returned is the result. */
   readonly signal: AbortSignal
+  /** What the client sent with the run: its context and `forwardedProps`. */
+  readonly client: ClientInput
   /** The conversation up to and including the call. */
   readonly messages: readonly Message[]
   /** Values shared by everything in this run. Must be JSON: they are saved with the checkpoint. */

@@ -4,6 +4,10 @@ import type { ToolContext } from '../../src/agents/contract.js'
 /** The context of a tool call outside of any run. */
 export function toolContext(changes: Partial<ToolContext> = {}): ToolContext {
   return {
+    app: 'default',
+    user: 'local',
+    claims: {},
+    client: { tools: [], context: [], forwardedProps: undefined },
     threadId: 'thread-1',
     runId: 'run-1',
     toolCallId: 'call-1',

@@ -67,6 +67,10 @@ function createToolContext(call: CallRequest, active: ActiveCall, options: Activ
   const { ctx, interrupts, signal, trace, messages } = options
   let delegated = 0
   return {
+    app: ctx.app,
+    user: ctx.user,
+    claims: ctx.claims,
+    client: ctx.client,
     threadId: ctx.threadId,
     runId: ctx.runId,
     toolCallId: call.id,

@@ -21,7 +21,7 @@ export interface Files {
 /** The part of a tool call's context that a backend may need. */
 export type FilesContext = Pick<
   ToolContext,
-  'threadId' | 'runId' | 'signal' | 'values' | 'state' | 'setState'
+  'app' | 'user' | 'claims' | 'threadId' | 'runId' | 'signal' | 'values' | 'state' | 'setState'
 >
 
 export interface FileEntry {
