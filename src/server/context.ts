@@ -4,7 +4,15 @@ import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
 import { createMemoryStore } from '../threads/memory/store.js'
 import type { Store } from '../threads/contract.js'
-import { defaultLimits, type Limits, type Logger, type ServerOptions, type ThreadRules } from './contract.js'
+import {
+  defaultLimits,
+  type Limits,
+  type Logger,
+  type OptionalRoute,
+  type ServerOptions,
+  type StreamOptions,
+  type ThreadRules,
+} from './contract.js'
 import type { Hooks } from './hooks/hooks.js'
 import { createLogFlusher, type LogFlusher } from './live/run-feed.js'
 import { createRunRegistry, type RunRegistry } from './live/registry.js'
@@ -26,6 +34,7 @@ export interface ServerContext {
   readonly whenBusy: Required<ServerOptions>['whenBusy']
   readonly onDisconnect: Required<ServerOptions>['onDisconnect']
   readonly history: Required<ServerOptions>['history']
+  readonly stream: StreamOptions
   /** The name under which this server leases threads. */
   readonly owner: string
   readonly registry: RunRegistry
@@ -61,6 +70,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     whenBusy: options.whenBusy ?? 'reject',
     onDisconnect: options.onDisconnect ?? 'continue',
     history: options.history ?? 'server',
+    stream: options.stream ?? {},
     owner,
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
@@ -93,16 +103,27 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 }
 
 /** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
-export function checkOptions({ limits = {}, threads = {}, basePath = '', cors }: ServerOptions): void {
+export function checkOptions(options: ServerOptions): void {
+  const { limits = {}, threads = {}, basePath = '', cors, routes = {} } = options
   for (const [group, values] of Object.entries({ limits, threads }))
     for (const [name, value] of Object.entries(values as Record<string, unknown>))
       if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
         throw invalidOption(`${group}.${name}`, 'be a number above 0')
   if (basePath !== '' && !/^(?:\/[^/?#]+)+$/.test(basePath))
     throw invalidOption('basePath', 'begin with a slash and not end with one')
+  for (const [name, isServed] of Object.entries(routes))
+    if (!(name in optionalRoutes) || typeof isServed !== 'boolean')
+      throw invalidOption(
+        `routes.${name}`,
+        `be true or false for one of ${Object.keys(optionalRoutes).join(', ')}`,
+      )
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
     if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')
+}
+
+const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {
+  ...{ connect: true, cancel: true, history: true, delete: true, patch: true, metrics: true },
 }
 
 function isOrigin(text: string): boolean {

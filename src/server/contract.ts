@@ -10,11 +10,35 @@ export interface Server {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   /** True when the server has `identify`. Without it, other machines must not reach the server. */
   readonly identifies: boolean
+  /** The state of stored threads, for code of the application. */
+  readonly state: ThreadStates
   /**
    * Takes no more runs, lets live runs finish, and stops the rest when the time is over: each ends with a terminal event.
    * Closes the store. May be called again with a shorter time.
    */
   close(options?: CloseOptions): Promise<void>
+}
+
+/** A stored thread. */
+export interface ThreadName {
+  readonly user: string
+  readonly thread: string
+  /** Default: `default`. */
+  readonly app?: string
+  /** Default: the first agent. */
+  readonly agent?: string
+}
+
+/**
+ * Reads and changes the state of threads, private keys included. All reject with THREAD_NOT_FOUND for a thread that does not
+ * exist. Changes wait for a live run to end, up to `limits.waitMs`, and clients see them when they connect or run next.
+ */
+export interface ThreadStates {
+  read(thread: ThreadName): Promise<unknown>
+  /** Replaces the state by what `change` makes of it. Rejects with ENCODING_ERROR for a value that is not JSON. */
+  update(thread: ThreadName, change: (state: unknown) => unknown): Promise<unknown>
+  /** Removes all keys but those with these prefixes. Default: `app:` and `user:`. */
+  clear(thread: ThreadName, options?: { readonly keep?: readonly string[] }): Promise<unknown>
 }
 
 export interface CloseOptions {
@@ -52,6 +76,9 @@ export interface ServerOptions {
   readonly history?: 'server' | 'client'
   readonly state?: StateRules
   readonly threads?: ThreadRules
+  /** Routes to leave out: `{ delete: false }`. Clients get 404 there. Default: all are served. */
+  readonly routes?: Readonly<Partial<Record<OptionalRoute, boolean>>>
+  readonly stream?: StreamOptions
   /** A pino logger, or one like it. Never gets the content of messages. Default: pino on standard output. */
   readonly log?: Logger
   readonly clock?: Clock
@@ -73,6 +100,20 @@ export interface StateRules {
   readonly readOnly?: readonly string[]
   /** Clients neither see nor change them. */
   readonly private?: readonly string[]
+}
+
+/** `history` stands for the list of threads and the snapshots of messages and state; `patch` for changes of the state. */
+export type OptionalRoute = 'connect' | 'cancel' | 'history' | 'delete' | 'patch' | 'metrics'
+
+/** What streams have beside AG-UI's events. */
+export interface StreamOptions {
+  /** Adds the time, in milliseconds, to every event without a `timestamp`. Default false. */
+  readonly timestamps?: boolean
+  /**
+   * Names the type of each event in an `event:` line of SSE, for proxies and logs that route by it. Browsers' `EventSource`
+   * then calls listeners of that name in place of `onmessage`. Default false.
+   */
+  readonly eventLines?: boolean
 }
 
 /** When unused threads are removed. Without these rules, none ever is. */

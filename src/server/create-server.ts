@@ -20,6 +20,7 @@ import { health, metrics, readiness } from './routes/operations.js'
 import type { Route } from './routes/route.js'
 import { rootRoute, runRoute } from './routes/run.js'
 import { patchStateRoute, stateRoute } from './routes/state.js'
+import { createThreadStates } from './state/thread-state.js'
 
 /** How long runs may continue after `close`, in milliseconds. */
 export const defaultGraceMs = 10_000
@@ -39,6 +40,7 @@ export function createServer(options: ServerOptions): Server {
   return {
     fetch: (request, env) => app.fetch(request, env),
     identifies: options.identify !== undefined,
+    state: createThreadStates(server),
     async close({ graceMs = defaultGraceMs }: CloseOptions = {}) {
       isClosing = true
       closed ??= closeWhenIdle(server)
@@ -133,6 +135,8 @@ interface Endpoint {
 function createEndpoints(server: ServerContext, options: ServerOptions): readonly Endpoint[] {
   const identify = createIdentify(options.identify, server.limits)
   const [firstAgent] = server.agents.values()
+  const { routes = {} } = options
+  const served = agentRoutes.filter(({ optional }) => optional === undefined || routes[optional] !== false)
   const publicEndpoint = (path: string, handle: Endpoint['handle']): Endpoint => ({
     ...{ method: 'GET', path },
     handle(c) {
@@ -161,7 +165,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
   return [
     publicEndpoint('/healthz', health),
     publicEndpoint('/readyz', () => readiness(server)),
-    publicEndpoint('/metrics', () => metrics(server)),
+    ...(routes.metrics === false ? [] : [publicEndpoint('/metrics', () => metrics(server))]),
     {
       ...{ method: 'GET', path: '/agents' },
       async handle(c) {
@@ -170,7 +174,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
       },
     },
     agentEndpoint(rootRoute, '/'),
-    ...agentRoutes.flatMap((route) => [
+    ...served.flatMap((route) => [
       agentEndpoint(route, route.path),
       agentEndpoint(route, `/agents/:agent${route.path}`),
     ]),

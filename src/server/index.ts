@@ -4,11 +4,15 @@ export {
   type Identity,
   type Limits,
   type Logger,
+  type OptionalRoute,
   type RemovalReason,
   type Server,
   type ServerOptions,
   type StateRules,
+  type StreamOptions,
+  type ThreadName,
   type ThreadRules,
+  type ThreadStates,
 } from './contract.js'
 export { createServer } from './create-server.js'
 export type { Hooks, Replaced, RequestFields, RunInfo, ThreadInfo } from './hooks/hooks.js'

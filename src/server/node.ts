@@ -1,5 +1,10 @@
 import { getRequestListener } from '@hono/node-server'
-import { createServer as createHttpServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { MillraceError } from '../core/errors.js'
 import { systemClock, type Clock } from '../core/clock.js'
@@ -27,6 +32,20 @@ export interface Serving {
 }
 
 /**
+ * Makes a listener for an HTTP server of your own: `node:http`, Express, Fastify. It reads the body itself, so it must come
+ * before any body parser.
+ *
+ * @example
+ * app.use('/ai', createListener(server))
+ */
+export function createListener(server: Server): (request: IncomingMessage, response: ServerResponse) => void {
+  const listener = getRequestListener((request, env) => server.fetch(request, env), {
+    overrideGlobalObjects: false,
+  })
+  return (request, response) => void listener(request, response)
+}
+
+/**
  * Serves on Node. Resolves when the port is open.
  *
  * @example
@@ -44,13 +63,11 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
     const message = `To listen on '${host}', the server must know its users: give createServer an \`identify\` function.`
     throw new MillraceError('UNAUTHENTICATED', message)
   }
-  const listener = getRequestListener((request, env) => server.fetch(request, env), {
-    overrideGlobalObjects: false,
-  })
+  const listener = createListener(server)
   const connections = new Connections()
   const http = createHttpServer((request, response) => {
     connections.addResponse(response)
-    void listener(request, response)
+    listener(request, response)
   })
   http.on('connection', (socket) => connections.addSocket(socket))
   // Node calls this on close, and would cut off a response whose last bytes are still on their way.

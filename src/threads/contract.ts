@@ -115,6 +115,8 @@ export interface Thread {
 export interface PendingToolCall {
   readonly id: string
   readonly name: string
+  /** When a run left it to the client, in milliseconds. Unknown for a thread that the agent's runtime made elsewhere. */
+  readonly timestamp?: number
 }
 
 export type RunStatus = 'running' | 'completed' | 'interrupted' | 'cancelled' | 'failed' | 'lost'

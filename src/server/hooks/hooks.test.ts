@@ -351,7 +351,7 @@ describe('inputChange', () => {
     await made.run({ tools: [pick] })
     await made.run({ tools: [pick] })
     await made.run({ tools: [pick] })
-    const waiting = [{ id: 'call-1', name: 'pick' }]
+    const waiting = [{ id: 'call-1', name: 'pick', timestamp: made.clock.now() }]
     expect(seen).toEqual([
       ['thread-1', [], []],
       ['thread-1', [], waiting],

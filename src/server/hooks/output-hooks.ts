@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { eventProblem, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
@@ -8,7 +9,7 @@ import type { RunInfo } from './hooks.js'
 export type OutputHooks = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
 
 /**
- * Calls `outputRecord`, then `outputChange`. Undefined without both. The result may still be impossible to write as
+ * Adds a timestamp if the server is to, calls `outputRecord`, then `outputChange`. Undefined without all three. The result may still be impossible to write as
  * JSON: for callers that write it at once, and fail with `notWritable` then.
  */
 export function createOutputHooks(server: HookContext, info: RunInfo): OutputHooks | undefined {
@@ -23,12 +24,23 @@ export function createOutputHooks(server: HookContext, info: RunInfo): OutputHoo
         ? changed.then((later) => checkChanged(event, later))
         : checkChanged(event, changed)
     })
-  if (!record) return change
+  const hooks = !record
+    ? change
+    : (event: AgUiEvent) => {
+        const recorded = record(event)
+        if (isPromise(recorded)) return recorded.then(() => (change ? change(event) : event))
+        return change ? change(event) : event
+      }
+  if (server.stream.timestamps !== true) return hooks
+  const { clock } = server
   return (event) => {
-    const recorded = record(event)
-    if (isPromise(recorded)) return recorded.then(() => (change ? change(event) : event))
-    return change ? change(event) : event
+    const stamped = withTimestamp(event, clock)
+    return hooks ? hooks(stamped) : stamped
   }
+}
+
+export function withTimestamp(event: AgUiEvent, clock: Clock): AgUiEvent {
+  return event.timestamp === undefined ? { ...event, timestamp: clock.now() } : event
 }
 
 /** The same, with a result that can be written as JSON. Without hooks the event itself. */

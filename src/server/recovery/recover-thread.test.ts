@@ -112,7 +112,7 @@ describe('what a lost run leaves in its thread', () => {
     const start = { clientTools: ['choose'] }
     const logged = await lose({ start, events: call('c1', 'choose', true) })
     const { pendingToolCalls } = await recovered(logged)
-    expect(pendingToolCalls).toEqual([{ id: 'c1', name: 'choose' }])
+    expect(pendingToolCalls).toEqual([{ id: 'c1', name: 'choose', timestamp: 1000 }])
   })
 
   test('has no mark on what was finished', async () => {

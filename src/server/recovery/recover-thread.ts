@@ -91,6 +91,7 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
     pendingToolCalls: pendingClientCalls(added, {
       clientTools: new Set(start.clientTools),
       before: stillPending(thread?.pendingToolCalls ?? [], messages),
+      timestamp: clock.now(),
     }),
     ...(thread?.title ? {} : { title: titleFor(messages) }),
     run: {

@@ -1,9 +1,14 @@
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
+import type { ThreadKey } from '../../threads/contract.js'
 
 /** Refuses a request because of one field. The message names the field and never shows its value. */
 export function invalidField(field: string, message: string): MillraceError {
   return new MillraceError('INVALID_INPUT', `${field}: ${message}`, { details: { field } })
+}
+
+export function unknownThread({ thread }: ThreadKey): MillraceError {
+  return new MillraceError('THREAD_NOT_FOUND', `There is no thread '${thread}'.`)
 }
 
 /** The response to a request that failed before a stream began. */

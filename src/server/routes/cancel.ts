@@ -1,6 +1,7 @@
+import { unknownThread } from '../request/errors.js'
 import { MillraceError } from '../../core/errors.js'
 import { loadThread } from '../recovery/recover-thread.js'
-import { jsonResponse, readThreadBody, unknownThread, type Route } from './route.js'
+import { jsonResponse, readThreadBody, type Route } from './route.js'
 
 /**
  * `POST /cancel`: stops a run, live or waiting for its thread, and answers when it has stopped. Without a run id it stops
@@ -9,6 +10,7 @@ import { jsonResponse, readThreadBody, unknownThread, type Route } from './route
 export const cancelRoute: Route = {
   method: 'POST',
   path: '/cancel',
+  optional: 'cancel',
   async handle(server, request) {
     const { key, runId } = await readThreadBody(server, request)
     const live = server.registry.get(key)

@@ -13,12 +13,13 @@ import type { Limits } from '../contract.js'
 import type { LiveRun } from '../live/registry.js'
 import { loadThread } from '../recovery/recover-thread.js'
 import { checkId } from '../request/check-input.js'
+import { unknownThread } from '../request/errors.js'
 import { readRememberedThread } from '../run/agent-memory.js'
 import { serverClosing } from '../run/lease.js'
-import type { FrameBatch } from '../stream/framing.js'
+import { eventTypeIn, type FrameBatch } from '../stream/framing.js'
 import { replyWithStream } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
-import { readThreadBody, unknownThread, type Route } from './route.js'
+import { readThreadBody, type Route } from './route.js'
 
 /**
  * `POST /connect`: brings a client up to date with a thread: messages, state, open interrupts, and the rest of a run that
@@ -27,6 +28,7 @@ import { readThreadBody, unknownThread, type Route } from './route.js'
 export const connectRoute: Route = {
   method: 'POST',
   path: '/connect',
+  optional: 'connect',
   async handle(server, request) {
     // Clients also name the run they would start. The server ignores it: a thread has one latest run.
     const { body, key } = await readThreadBody(server, request)
@@ -207,7 +209,8 @@ async function* followLog(
 }
 
 function isTerminalEntry({ json }: LogEntry): boolean {
-  return json.startsWith('{"type":"RUN_FINISHED"') || json.startsWith('{"type":"RUN_ERROR"')
+  const type = eventTypeIn(json)
+  return type === 'RUN_FINISHED' || type === 'RUN_ERROR'
 }
 
 /** Resolves to false when no more events will come, or the client is gone. */

@@ -1,13 +1,15 @@
+import { unknownThread } from '../request/errors.js'
 import { MillraceError } from '../../core/errors.js'
 import { loadThread } from '../recovery/recover-thread.js'
 import { removeThread } from '../retention/remove-thread.js'
 import { memoryOf } from '../run/agent-memory.js'
-import { jsonResponse, threadInPath, unknownThread, type Route } from './route.js'
+import { jsonResponse, threadInPath, type Route } from './route.js'
 
 /** `DELETE /thread/{id}`: removes a thread, also from the memory of its agent's runtime. */
 export const deleteThreadRoute: Route = {
   method: 'DELETE',
   path: '/thread/:thread',
+  optional: 'delete',
   async handle(server, request) {
     const { store, owner, limits, threadRules, log } = server
     const key = threadInPath(server, request)

@@ -12,6 +12,7 @@ const defaultPageSize = 50
 export const listThreadsRoute: Route = {
   method: 'GET',
   path: '/thread/list',
+  optional: 'history',
   async handle({ store, registry }, request) {
     const { owner, query } = request
     const limit = pageLimit(request) ?? defaultPageSize

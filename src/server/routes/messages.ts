@@ -2,12 +2,13 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import { checkId } from '../request/check-input.js'
 import { jsonResponse, pageLimit, threadInPath, type Route } from './route.js'
-import { readThread } from './state.js'
+import { readThread } from '../state/thread-state.js'
 
 /** `GET /message_snapshot/{id}`: the history as a MESSAGES_SNAPSHOT event; in pages from the end with `limit`. */
 export const messagesRoute: Route = {
   method: 'GET',
   path: '/message_snapshot/:thread',
+  optional: 'history',
   async handle(server, request) {
     const { messages } = await readThread(server, threadInPath(server, request))
     const limit = pageLimit(request)

@@ -3,6 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
+import type { OptionalRoute } from '../contract.js'
 import { checkId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import type { Exchange } from '../stream/reply.js'
@@ -11,6 +12,8 @@ import type { Exchange } from '../stream/reply.js'
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
+  /** The name by which `routes` leaves it out. */
+  readonly optional?: OptionalRoute
   /** Errors become HTTP errors. */
   readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
@@ -59,8 +62,4 @@ export function pageLimit({ query }: RouteRequest): number | undefined {
 
 export function jsonResponse(value: unknown): Response {
   return Response.json(value, { headers: { 'cache-control': 'no-store' } })
-}
-
-export function unknownThread({ thread }: ThreadKey): MillraceError {
-  return new MillraceError('THREAD_NOT_FOUND', `There is no thread '${thread}'.`)
 }

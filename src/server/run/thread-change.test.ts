@@ -17,6 +17,7 @@ import {
 } from './thread-change.js'
 
 const stored = talk('u1 a1(c1)')
+const endedAt = 9_000
 const interrupt = { id: 'i1', reason: 'tool_call' }
 const thread: Thread = {
   ...{ key: keyOf('t'), version: 4, createdAt: 0, updatedAt: 0, title: 'Hello', messages: stored, state: {} },
@@ -30,7 +31,7 @@ const completed: Outcome = {
 function change(ended: Partial<ThreadChangeOptions>) {
   return threadChange({
     ...{ thread, outcome: completed, clientTools: new Set(), saved: undefined },
-    ...{ run: runOf('r1', { status: 'completed' }), stateRules: createStateRules(), ...ended },
+    ...{ run: runOf('r1', { status: 'completed', endedAt }), stateRules: createStateRules(), ...ended },
   })
 }
 
@@ -115,7 +116,7 @@ describe('calls that wait for the client after a run', () => {
     const outcome: Outcome = { ...completed, messages, pendingToolCalls: [call('c1'), call('c2')] }
     expect(change({ outcome }).pendingToolCalls).toEqual([
       { id: 'c1', name: 'tool_c1' },
-      { id: 'c2', name: 'tool_c2' },
+      { id: 'c2', name: 'tool_c2', timestamp: endedAt },
     ])
   })
 
@@ -131,7 +132,7 @@ describe('calls that wait for the client after a run', () => {
     const clientTools = new Set(['tool_c2'])
     expect(change({ outcome: ended('cancelled', messages), clientTools }).pendingToolCalls).toEqual([
       { id: 'c1', name: 'tool_c1' },
-      { id: 'c2', name: 'tool_c2' },
+      { id: 'c2', name: 'tool_c2', timestamp: endedAt },
     ])
   })
 })
@@ -176,14 +177,14 @@ describe('calls that wait for the client', () => {
   test('are those of its own tools that have no result, behind those that were open', () => {
     const added = talk('a1(c1,c2,c3) t-c2')
     const clientTools = new Set(['tool_c1', 'tool_c2'])
-    expect(pendingClientCalls(added, { clientTools, before })).toEqual([
+    expect(pendingClientCalls(added, { clientTools, before, timestamp: 7 })).toEqual([
       ...before,
-      { id: 'c1', name: 'tool_c1' },
+      { id: 'c1', name: 'tool_c1', timestamp: 7 },
     ])
   })
 
   test('are not open any more when their result was added', () => {
-    expect(pendingClientCalls(talk('t-c0 a1'), { clientTools: new Set(), before })).toEqual([])
+    expect(pendingClientCalls(talk('t-c0 a1'), { clientTools: new Set(), before, timestamp: 7 })).toEqual([])
   })
 })
 

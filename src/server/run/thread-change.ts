@@ -67,15 +67,16 @@ function interruptsAfter({ thread, outcome, saved }: ThreadChangeOptions): Threa
 
 /** Calls of an earlier run stay pending when the user sends new messages: their results may still come. */
 function pendingAfter(
-  { thread, outcome, clientTools }: ThreadChangeOptions,
+  { thread, outcome, clientTools, run }: ThreadChangeOptions,
   { append }: MessageChange,
 ): readonly PendingToolCall[] {
+  const timestamp = run.endedAt ?? run.startedAt
   const before = stillPending(thread?.pendingToolCalls ?? [], outcome.messages)
   const known = new Set(before.map(({ id }) => id))
   const made =
     outcome.type === 'completed'
-      ? outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name }))
-      : pendingClientCalls(append, { clientTools, before: [] })
+      ? outcome.pendingToolCalls.map(({ id, function: { name } }) => ({ id, name, timestamp }))
+      : pendingClientCalls(append, { clientTools, before: [], timestamp })
   return [...before, ...made.filter(({ id }) => !known.has(id))]
 }
 
@@ -99,16 +100,18 @@ export interface PendingCallsOptions {
   readonly clientTools: ReadonlySet<string>
   /** The calls that were pending before. */
   readonly before: readonly PendingToolCall[]
+  /** The time of those that the messages add. */
+  readonly timestamp: number
 }
 
 /** The calls that wait for the client's result after a run has added these messages. */
 export function pendingClientCalls(
   added: readonly Message[],
-  { clientTools, before }: PendingCallsOptions,
+  { clientTools, before, timestamp }: PendingCallsOptions,
 ): readonly PendingToolCall[] {
   const answered = callsWithResult(added)
   const calls = added.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
-  const made = calls.map(({ id, function: { name } }) => ({ id, name }))
+  const made = calls.map(({ id, function: { name } }) => ({ id, name, timestamp }))
   return [...before, ...made.filter(({ name }) => clientTools.has(name))].filter(
     ({ id }) => !answered.has(id),
   )

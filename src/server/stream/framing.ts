@@ -11,7 +11,10 @@ import {
   type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
+import { systemClock, type Clock } from '../../core/clock.js'
 import type { LogEntry } from '../../threads/contract.js'
+import type { StreamOptions } from '../contract.js'
+import { withTimestamp } from '../hooks/output-hooks.js'
 
 /** Events that are written together. Entries of a run log have numbers that clients reconnect with; events have none. */
 export type FrameBatch =
@@ -27,13 +30,31 @@ export interface Framing {
   frame(batch: FrameBatch): string | Uint8Array
 }
 
+export interface FramingOptions extends DowngradeOptions {
+  readonly stream?: StreamOptions
+  readonly clock?: Clock
+}
+
 export async function createFraming(
   format: WireFormat,
   peer: Peer,
-  options: DowngradeOptions = {},
+  { stream = {}, clock = systemClock, ...options }: FramingOptions = {},
 ): Promise<Framing> {
+  const { timestamps = false, eventLines = false } = stream
   const downgrade = peer.legacy ? createDowngrade(options) : undefined
-  return format === 'sse' ? new SseFraming(downgrade) : createProtobufFraming(downgrade)
+  const framing =
+    format === 'sse' ? new SseFraming(downgrade, eventLines) : await createProtobufFraming(downgrade)
+  return timestamps ? withTimestamps(framing, clock) : framing
+}
+
+/** Adds timestamps to events that are in no log. Entries of a log have theirs. */
+function withTimestamps(framing: Framing, clock: Clock): Framing {
+  const stamp = (event: AgUiEvent): AgUiEvent => withTimestamp(event, clock)
+  return {
+    headers: framing.headers,
+    heartbeat: framing.heartbeat,
+    frame: (batch) => framing.frame(batch.runId === undefined ? { events: batch.events.map(stamp) } : batch),
+  }
 }
 
 class SseFraming implements Framing {
@@ -42,9 +63,11 @@ class SseFraming implements Framing {
   readonly #downgrade: Downgrade | undefined
   #runId: string | undefined
   #prefix = ''
+  readonly #eventLines: boolean
 
-  constructor(downgrade: Downgrade | undefined) {
+  constructor(downgrade: Downgrade | undefined, eventLines: boolean) {
     this.#downgrade = downgrade
+    this.#eventLines = eventLines
   }
 
   frame(batch: FrameBatch): string {
@@ -53,7 +76,8 @@ class SseFraming implements Framing {
     if (batch.runId === undefined) {
       for (const event of batch.events) {
         const sent = downgrade ? downgrade(event) : event
-        if (sent) text += `data: ${JSON.stringify(sent)}\n\n`
+        if (sent)
+          text += `${this.#eventLines ? `event: ${sent.type}\n` : ''}data: ${JSON.stringify(sent)}\n\n`
       }
       return text
     }
@@ -64,10 +88,17 @@ class SseFraming implements Framing {
     const prefix = this.#prefix
     for (const entry of batch.entries) {
       const data = downgrade ? downgradeEntry(entry, downgrade) : entry.json
-      if (data !== undefined) text += `${prefix}${entry.seq}\ndata: ${data}\n\n`
+      if (data === undefined) continue
+      const eventLine = this.#eventLines ? `event: ${eventTypeIn(data)}\n` : ''
+      text += `${prefix}${entry.seq}\n${eventLine}data: ${data}\n\n`
     }
     return text
   }
+}
+
+/** The type of an event in JSON. Needs no parsing unless a hook has put other members first. */
+export function eventTypeIn(json: string): string {
+  return /^\{"type":"([A-Z_]+)"/.exec(json)?.[1] ?? (JSON.parse(json) as AgUiEvent).type
 }
 
 // These are the same for older clients unless they belong to a subagent, and they are nearly all there is.

@@ -36,6 +36,8 @@ export async function replyWithStream(
 ): Promise<Response> {
   const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
     warn: lossLogger(server, reply),
+    stream: server.stream,
+    clock: server.clock,
   })
   const allHeaders = { ...headers, ...framing.headers }
   if (!nodeResponse) {

@@ -1,0 +1,100 @@
+import { assertJson, isRecord } from '../../core/json.js'
+import { MillraceError } from '../../core/errors.js'
+import type { Thread, ThreadKey } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import type { ThreadName, ThreadStates } from '../contract.js'
+import { loadThread, recoverThread } from '../recovery/recover-thread.js'
+import { unknownThread } from '../request/errors.js'
+import { adoptThread, memoryOf, readRememberedThread, toThreadOwner } from '../run/agent-memory.js'
+import { acquireLease } from '../run/lease.js'
+
+/** Reads a thread's messages and state. A thread in its first run shows what it started with. Throws THREAD_NOT_FOUND. */
+export async function readThread(
+  server: ServerContext,
+  key: ThreadKey,
+): Promise<Pick<Thread, 'messages' | 'state'>> {
+  const thread = await loadThread(server, key)
+  if (thread && thread.version > 0) return thread
+  const start = thread?.run?.start
+  if (start) return { messages: start.append, state: start.state }
+  const known = server.registry.get(key)?.start ?? (await readRememberedThread(server, key))
+  if (known) return known
+  throw unknownThread(key)
+}
+
+interface StateChange {
+  /** Returns the new full state. What it throws rejects the change. */
+  readonly change: (state: unknown) => unknown
+  /** Ends the wait for a busy thread. */
+  readonly signal: AbortSignal
+}
+
+/** Changes the state of a thread that is not running. Throws THREAD_NOT_FOUND or THREAD_IS_LOCKED. */
+export async function changeThreadState(
+  server: ServerContext,
+  key: ThreadKey,
+  { change, signal }: StateChange,
+): Promise<{ readonly state: unknown; readonly version: number }> {
+  const { store, stateRules } = server
+  // A thread that does not exist is not leased.
+  await readThread(server, key)
+  const lease = await acquireLease(server, key, { signal })
+  try {
+    const thread = (await recoverThread(server, lease)) ?? (await adoptThread(server, lease))
+    if (!thread) throw unknownThread(key)
+    const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
+    // Clients that have not seen the change still hold this state. When they send it back, they change nothing.
+    const shown = thread.shown ?? thread.state
+    const state = stateRules.stored(change(thread.state))
+    const next = await store.threads.commit(lease, {
+      ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    })
+    await writeToMemory(server, key, state)
+    return { state, version: next }
+  } finally {
+    await store.leases.release(lease)
+  }
+}
+
+/** Passes the new state to the agent's runtime. Only logs a failure: the next run passes the state again. */
+async function writeToMemory(server: ServerContext, key: ThreadKey, state: unknown): Promise<void> {
+  try {
+    await memoryOf(server, key)?.writeState(toThreadOwner(key), state)
+  } catch (error) {
+    server.log.warn({ ...key, err: error }, 'the runtime of an agent could not take a new state')
+  }
+}
+
+/** The functions of `server.state`. */
+export function createThreadStates(server: ServerContext): ThreadStates {
+  const [first = ''] = server.agents.keys()
+  const keyOf = ({ app = 'default', user, agent = first, thread }: ThreadName): ThreadKey => {
+    if (!server.agents.has(agent)) throw new MillraceError('AGENT_NOT_FOUND', `There is no agent '${agent}'.`)
+    return { app, user, agent, thread }
+  }
+  const update: ThreadStates['update'] = async (name, change) => {
+    const checked = (state: unknown): unknown => {
+      // A copy: `change` may write to it.
+      const next = change(structuredClone(state))
+      assertJson(next, 'state')
+      return next
+    }
+    const signal = new AbortController().signal
+    return (
+      await changeThreadState({ ...server, whenBusy: 'wait' }, keyOf(name), { change: checked, signal })
+    ).state
+  }
+  return {
+    read: async (name) => (await readThread(server, keyOf(name))).state,
+    update,
+    clear: (name, { keep = ['app:', 'user:'] } = {}) =>
+      update(name, (state) =>
+        Object.fromEntries(
+          Object.entries(isRecord(state) ? state : {}).filter(([key]) =>
+            keep.some((prefix) => key.startsWith(prefix)),
+          ),
+        ),
+      ),
+  }
+}
