@@ -1,9 +1,9 @@
 import type { Message } from '@ag-ui/core'
-import { LLMock } from '@copilotkit/aimock'
-import { FunctionTool, Gemini, LlmAgent, START, Workflow, type BaseAgent } from '@google/adk'
-import { afterEach, describe, expect, it } from 'vitest'
+import { FunctionTool, LlmAgent, START, Workflow, type BaseAgent, type Gemini } from '@google/adk'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkOptions } from '../../src/adk/index.js'
+import { mockGemini, type GeminiAnswer } from '../support/adk/mock-gemini.js'
 import {
   callsTool,
   partialThought,
@@ -189,16 +189,6 @@ it('goes on with a thread after a restart, threads in SQLite and sessions in mem
 })
 
 describe('with the wire format of Gemini', () => {
-  type Fixture = Parameters<LLMock['on']>[1]
-
-  const mocks = new Set<LLMock>()
-
-  afterEach(async () => {
-    const all = [...mocks]
-    mocks.clear()
-    await Promise.all(all.map((mock) => mock.stop()))
-  })
-
   const looked: string[] = []
   const look = new FunctionTool({
     name: 'look',
@@ -213,28 +203,18 @@ describe('with the wire format of Gemini', () => {
 
   /** An agent whose model is the real Gemini client, talking to a mock of the service. */
   async function serveGemini(
-    answers: readonly Fixture[],
+    answers: readonly GeminiAnswer[],
     rootOf: (model: Gemini) => BaseAgent | Workflow = (model) =>
       new LlmAgent({ name: 'helper', model, tools: [look] }),
   ) {
     looked.length = 0
-    const mock = await LLMock.create({ port: 0, chunkSize: 4 })
-    mocks.add(mock)
-    let count = 0
-    const next = () => answers[count++] ?? { content: 'Too often.', finishReason: 'stop' }
-    mock.on({}, next as Fixture)
-    class Mocked extends Gemini {
-      override getHttpOptions() {
-        return { ...super.getHttpOptions(), baseUrl: mock.url }
-      }
-    }
-    const model = () => new Mocked({ model: 'gemini-2.5-flash', apiKey: 'test' })
+    const { model, calls: requests } = await mockGemini(answers)
     const served = await serveAdk({ make: () => fromAdk(rootOf(model())), store: 'sqlite' })
-    return { served, count: () => count }
+    return { served, count: () => requests.length }
   }
 
-  const says = (content: string): Fixture => ({ content, finishReason: 'stop' })
-  const calls = (...names: readonly string[]): Fixture => ({
+  const says = (content: string): GeminiAnswer => ({ content, finishReason: 'stop' })
+  const calls = (...names: readonly string[]): GeminiAnswer => ({
     toolCalls: names.map((name) => ({
       name,
       arguments: JSON.stringify(name === 'look' ? { what: 'x' } : {}),

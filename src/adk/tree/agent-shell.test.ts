@@ -67,7 +67,7 @@ describe('a transfer', () => {
     await talk.turn('go')
     expect(root.llm.calls.length).toBe(1)
     expect(textLines(await talk.turn(red, { resumeAt: ['child'] }))).toEqual(['child: child done'])
-    expect(resultsIn(child.llm.calls[1])).toEqual(['{"result":"seen"}', '{"color":"red"}'])
+    expect(resultsIn(child.llm.calls[1])).toEqual(['{"color":"red"}', '{"result":"seen"}'])
   })
 
   it('inside a sequence goes on with the agent it led to, then with the next', async () => {

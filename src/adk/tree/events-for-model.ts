@@ -1,6 +1,7 @@
 import { ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
 import type { Content, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
+import { withWholeAnswers } from './whole-answers.js'
 
 type Processor = LlmAgent['requestProcessors'][number]
 
@@ -26,7 +27,8 @@ function withModelEvents(processor: ContentRequestProcessor, agentName: string):
 }
 
 function eventsForModel(events: readonly Event[], agentName: string): readonly Event[] {
-  return resultsByCaller(withDisguisedInputs(withoutForeignResults(events, agentName), agentName))
+  const seen = withDisguisedInputs(withoutForeignResults(events, agentName), agentName)
+  return withWholeAnswers(resultsByCaller(seen), agentName)
 }
 
 /**

@@ -200,7 +200,7 @@ describe('lanes side by side', () => {
       'a: a done',
       'b: b done',
     ])
-    expect(resultsIn(a.llm.calls[1])).toEqual(['{"result":"seen"}', '{"color":"red"}'])
+    expect(resultsIn(a.llm.calls[1])).toEqual(['{"color":"red"}', '{"result":"seen"}'])
     expect(resultsIn(b.llm.calls[1])).toEqual(['{"color":"blue"}'])
   })
 
