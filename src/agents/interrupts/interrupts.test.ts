@@ -256,7 +256,7 @@ describe('an answer', () => {
     const model = scriptedModel([[call('c1')], 'Done.'])
     const client = createClient(defineAgent({ name: 'a', model, tools: [bookTool(log)] }))
     const id = idOf(await client.say('Go.'))
-    const refused = await client.answer({ [id]: { nights: 1 }, nonsense: 1 })
+    const refused = await client.answer({ nonsense: 1 })
     expect(refused.outcome).toMatchObject({
       type: 'failed',
       error: {

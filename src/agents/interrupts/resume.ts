@@ -35,7 +35,7 @@ export interface ResumeOptions {
 // Shared by all runs that start afresh: frames are only ever removed.
 const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), openInterrupts: [], frames: new Map() }
 
-/** Throws INVALID_RESUME for answers to no open interrupt, INVALID_CHECKPOINT when the agents have changed. */
+/** Throws INVALID_RESUME when no answer is to an open interrupt, INVALID_CHECKPOINT when the agents have changed. */
 export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
   const { agent, runId, checkpoint, messages, resume, onProblem } = options
   const open = checkpoint?.openInterrupts ?? []
@@ -43,6 +43,7 @@ export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
   const sorted = sortAnswers(resume, { open: openIds, answered: checkpoint?.answered ?? [] })
   for (const id of sorted.repeated) onProblem(`interrupt '${id}' was answered before; the answer is ignored`)
   if (sorted.error) throw sorted.error
+  for (const id of sorted.unknown) onProblem(`there is no interrupt '${id}'; the answer is ignored`)
   const continued = (answers: ReadonlyMap<string, Answer>, { runId, frames }: Checkpoint): ResumePlan => ({
     type: 'continue',
     resumption: {
@@ -133,24 +134,27 @@ export interface SortedAnswers {
   readonly fresh: readonly ResumeEntry[]
   /** Ids of interrupts that were answered before. Answering one again does nothing. */
   readonly repeated: readonly string[]
-  /** INVALID_RESUME when an answer belongs to no interrupt of the thread. */
+  /** Ids of no interrupt of the thread. */
+  readonly unknown: readonly string[]
+  /** INVALID_RESUME when some are unknown and none answers an open interrupt. */
   readonly error?: MillraceError
 }
 
-/** Sorts the answers of a request into new and repeated ones. Only this decides which answers a thread accepts. */
+/** Sorts the answers of a request into new, repeated and unknown ones. Only this decides which answers a thread accepts. */
 export function sortAnswers(
   resume: readonly ResumeEntry[],
   { open, answered }: KnownInterrupts,
 ): SortedAnswers {
   const fresh = resume.filter(({ interruptId }) => open.includes(interruptId))
   const ids = resume.map(({ interruptId }) => interruptId).filter((id) => !open.includes(id))
-  const unknown = ids.find((id) => !answered.includes(id))
   const repeated = ids.filter((id) => answered.includes(id))
-  if (unknown === undefined) return { fresh, repeated }
+  const unknown = ids.filter((id) => !answered.includes(id))
+  const [interruptId] = unknown
+  if (interruptId === undefined || fresh.length > 0) return { fresh, repeated, unknown }
   const list = open.length > 0 ? `Open are: ${open.join(', ')}.` : 'None is open.'
-  const message = `There is no open interrupt '${unknown}'. ${list}`
-  const error = new MillraceError('INVALID_RESUME', message, { details: { interruptId: unknown, open } })
-  return { fresh, repeated, error }
+  const message = `There is no open interrupt '${interruptId}'. ${list}`
+  const error = new MillraceError('INVALID_RESUME', message, { details: { interruptId, open } })
+  return { fresh, repeated, unknown, error }
 }
 
 /** Checks answers against the JSON Schemas that clients were sent. Throws INVALID_RESUME for one that does not fit. */

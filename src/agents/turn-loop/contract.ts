@@ -33,7 +33,7 @@ export interface TurnLoop {
   push(messages: PushedMessages, options?: PushOptions): void
   /**
    * Answers open interrupts and resumes the turn; interrupts without an answer are raised again. Throws INVALID_RESUME
-   * for an unknown interrupt, RUN_CLOSED if the loop was stopped.
+   * if no entry answers an open one, RUN_CLOSED if the loop was stopped.
    */
   answer(entries: readonly ResumeEntry[]): void
   /** Resolves when there is nothing to do: all is done, the loop waits for the client, or it was stopped. */

@@ -238,6 +238,23 @@ describe('open interrupts', () => {
     expect(plan({ ...before, client: 'u1 a1 u2' })).toMatchObject({ type: 'run', resume: [] })
   })
 
+  it.each<[string, PlanFacts, string]>([
+    ['with a list that ends with the message of the user', { client: 'u1' }, 'nothing'],
+    ['with an edit', { client: 'u1*' }, 'nothing'],
+    ['with a new message behind an older part', { client: 'u1 u3' }, 'run u1 a1 u2 a2 u3'],
+    ['where the client has the history', { client: 'u1', history: 'client' }, 'nothing'],
+    ['the same, with a new message', { client: 'u1 u3', history: 'client' }, 'run u1 u3'],
+  ])('that were answered before are never a reason to cut: %s', (_what, facts, expected) => {
+    const given = plan({ stored: 'u1 a1 u2 a2', checkpoint: { answered: ['q1'] }, resume: ['q1'], ...facts })
+    expect(brief(given)).toBe(expected)
+    expect(given).not.toMatchObject({ fork: true })
+  })
+
+  it('are answered although other answers are to none', () => {
+    const given = plan({ ...interrupted, client: 'u1 a1', resume: ['q0', 'q1'] })
+    expect(given).toMatchObject({ type: 'run', resume: [{ interruptId: 'q0' }, { interruptId: 'q1' }] })
+  })
+
   it('do not take a waiting message from the client', () => {
     const stored = talk(interrupted.stored)
     expect(plan({ ...interrupted, client: 'u2' })).toMatchObject({

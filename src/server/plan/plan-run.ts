@@ -81,8 +81,9 @@ export function planRun(request: PlanRequest): RunPlan {
     answered: answeredInterrupts(thread?.checkpoint),
   })
   if (error) return { type: 'refuse', error }
-  // An interrupt that was answered before stays answered: a second answer does nothing.
-  const resumed = { ...request, input: { ...input, resume: [...fresh] } }
+  // An interrupt that was answered before stays answered: a second answer does nothing. The run reports it, if there is one.
+  const resume = fresh.length > 0 ? [...answers] : []
+  const resumed = { ...request, input: { ...input, resume }, isAnswer: isAnswer(input) }
   return request.history === 'client' ? planWithClientHistory(resumed) : planWithServerHistory(resumed)
 }
 
@@ -92,10 +93,9 @@ export function planRun(request: PlanRequest): RunPlan {
  * interrupt is open. None where it is not clear whose answer it is.
  */
 export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknown): ResumeEntry[] {
-  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
-  const payload = isRecord(command) ? command.resume : undefined
+  const payload = legacyPayload(forwardedProps)
   const open = thread?.interrupts.map(({ id }) => id) ?? []
-  if (payload === undefined || payload === null || open.length === 0) return []
+  if (payload === undefined || open.length === 0) return []
   const byId = isRecord(payload) ? Object.entries(payload) : []
   if (byId.length > 0 && byId.every(([id]) => open.includes(id)))
     return byId.map(([interruptId, value]) => ({ interruptId, status: 'resolved', payload: value }))
@@ -107,19 +107,35 @@ export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknow
   return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
 }
 
+function legacyPayload(forwardedProps: unknown): unknown {
+  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
+  return isRecord(command) ? (command.resume ?? undefined) : undefined
+}
+
+/** Whether a request has answers, to open interrupts or not. */
+function isAnswer({ resume, forwardedProps }: RunInput): boolean {
+  return resume.length > 0 || legacyPayload(forwardedProps) !== undefined
+}
+
 function answeredInterrupts(checkpoint: unknown): readonly string[] {
   return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? (checkpoint.answered as string[]) : []
 }
 
+/** A request whose answers are sorted: those of the input answer open interrupts. */
+interface SortedRequest extends PlanRequest {
+  /** Whether the client has sent any answers. */
+  readonly isAnswer: boolean
+}
+
 /** A request that has been compared with the stored messages. */
-interface ComparedRequest extends PlanRequest {
+interface ComparedRequest extends SortedRequest {
   readonly index: MessageIndex
   readonly reading: MessageReading
 }
 
 /** The plan when the stored messages are the conversation. */
-function planWithServerHistory(request: PlanRequest): RunPlan {
-  const { thread, input } = request
+function planWithServerHistory(request: SortedRequest): RunPlan {
+  const { thread, input, isAnswer } = request
   const index = indexMessages(thread?.messages ?? [])
   const reading = readClientMessages(input.messages, index, request)
   const compared: ComparedRequest = { ...request, index, reading }
@@ -130,7 +146,8 @@ function planWithServerHistory(request: PlanRequest): RunPlan {
   if (input.resume.length > 0) return { type: 'run', ...planDetails(compared) }
   const isRepeated = isRepetition(thread, input.runId)
   const { messagesOnArrival = index.messages.length } = request
-  const cut = findForkCut(reading, index, { isRepeated, messagesOnArrival })
+  // An answer that comes again never asks for another one: what it allowed would be done twice.
+  const cut = isAnswer ? undefined : findForkCut(reading, index, { isRepeated, messagesOnArrival })
   if (cut !== undefined) return { type: 'run', ...planDetails(compared, { cut }) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
   const isIncomplete = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared)
@@ -234,9 +251,9 @@ function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
 }
 
 /** The plan when the client's messages are the conversation, whatever is stored. */
-function planWithClientHistory(request: PlanRequest): RunPlan {
-  const { thread, input, rules } = request
-  if (!hasWork(thread, input)) return { type: 'nothing' }
+function planWithClientHistory(request: SortedRequest): RunPlan {
+  const { thread, input, rules, isAnswer } = request
+  if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing' }
   const stored = thread?.messages ?? []
   const differing = input.messages.findIndex(
     (message, n) => n >= stored.length || !isEqual(message, stored[n]),
@@ -258,6 +275,13 @@ function hasWork(thread: Thread | undefined, input: RunInput): boolean {
   if (input.resume.length > 0 || (thread?.interrupts.length ?? 0) > 0) return true
   const last = input.messages.findLast(isConversation)
   return last !== undefined && last.role !== 'assistant'
+}
+
+/** Whether a request with answers has nothing new: all were given before, and its last message is stored. */
+function isDone(thread: Thread | undefined, { resume, messages }: RunInput): boolean {
+  if (resume.length > 0 || !thread || thread.interrupts.length > 0 || isUnsuccessful(thread.run)) return false
+  const last = messages.findLast(isConversation)
+  return thread.messages.some(({ id }) => id === last?.id)
 }
 
 interface CatchUpOptions {
