@@ -61,6 +61,7 @@ export {
   type PushMode,
   type PushOptions,
   type OpenInterrupt,
+  type ListedThread,
   type RememberedThread,
   type RepairToolCallsOptions,
   type ResultStore,

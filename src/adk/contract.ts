@@ -17,8 +17,11 @@ type NodeFunction = (...args: never[]) => unknown
 /** An agent, a workflow, a node or a tool of ADK; an app; or a function that makes a Runner for a run. */
 export type AdkRoot = Exclude<NonNullable<RunnerConfig['agent']>, NodeFunction> | App | RunnerFactory
 
-/** Makes the Runner of one run. The run uses its agent, services and plugins, and does not change it. */
-export type RunnerFactory = (ctx: RunContext) => Runner | Promise<Runner>
+/**
+ * Makes the Runner of one run. The run uses its agent, services and plugins, and does not change it. Also called without
+ * a run, when a thread is read, changed, listed or removed: then only the services and the app name count.
+ */
+export type RunnerFactory = (thread: ThreadOwner, ctx: RunContext | undefined) => Runner | Promise<Runner>
 
 /** A value, or a function that returns one for a run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
@@ -54,7 +57,10 @@ export interface AdkOptions {
   readonly memoryService?: BaseMemoryService
   readonly credentialService?: BaseCredentialService
   readonly plugins?: readonly BasePlugin[]
-  /** Whether missing services are kept in memory. False: a missing one is an error at once. Default true. */
+  /**
+   * Whether missing services are kept in memory. False: the session service is required, and each other one when a tool
+   * of the tree needs it. Default true.
+   */
   readonly inMemoryServices?: boolean
 
   /**

@@ -1,12 +1,4 @@
-import {
-  InMemoryArtifactService,
-  InMemoryCredentialService,
-  InMemoryMemoryService,
-  InMemorySessionService,
-  isApp,
-  Runner,
-  type RunnerConfig,
-} from '@google/adk'
+import { isApp, Runner } from '@google/adk'
 import type { Agent, Control, RunContext } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
@@ -17,6 +9,7 @@ import { RunPluginManager } from './run/plugin-manager.js'
 import type { AdkSetup } from './run/prepare-run.js'
 import { SessionFinder } from './session/find-session.js'
 import { createSessionMemory } from './session/session-memory.js'
+import { checkServices, servicesFrom } from './services.js'
 
 /**
  * Makes an Agent of what ADK can run. Throws INVALID_AGENT, saying what is missing, for a root that cannot be served.
@@ -35,7 +28,7 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
     hasNativeEvents: true,
     resumesAfterFailure: true,
     run: (ctx) => (messagesSnapshot ? withMessagesSnapshot(runAdk(setup, ctx), ctx) : runAdk(setup, ctx)),
-    ...(memory && { memory }),
+    memory,
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
   }
@@ -47,12 +40,14 @@ function setUpAdk(root: AdkRoot, options: AdkOptions): AdkSetup {
   if (typeof root === 'function') {
     const { name, description = '' } = options
     if (name === undefined) throw invalidAgent('An agent made of a Runner factory needs a `name`.')
-    return { name, description, options, shared: undefined, runnerFor: root, sessions }
+    const longTermMemoryOf = ({ memoryService }: Runner) => memoryService
+    return { name, description, options, runnerFor: root, longTermMemoryOf, sessions }
   }
   const shared = createSharedRunner(root, options)
   const name = options.name ?? (isApp(root) ? root.name : shared.agent.name)
   const description = options.description ?? shared.agent.description
-  return { name, description, options, shared, runnerFor: () => shared, sessions }
+  const longTermMemoryOf = () => options.memoryService
+  return { name, description, options, runnerFor: () => shared, longTermMemoryOf, sessions }
 }
 
 function createSharedRunner(
@@ -68,6 +63,7 @@ function createSharedRunner(
         appName: typeof appName === 'string' ? appName : rootName(root),
         agent: root,
       })
+  checkServices(runner)
   const own = isApp(root) ? root.plugins : []
   return Object.defineProperty(runner, 'pluginManager', { value: new RunPluginManager([...own, ...plugins]) })
 }
@@ -76,29 +72,6 @@ function rootName(root: unknown): string {
   const name: unknown = isRecord(root) ? root.name : undefined
   if (typeof name === 'string' && name !== '') return name
   throw invalidAgent('`fromAdk` takes an agent, a workflow, an app or a function that makes a Runner.')
-}
-
-type Services = Required<
-  Pick<RunnerConfig, 'sessionService' | 'artifactService' | 'memoryService' | 'credentialService'>
->
-
-/** Throws INVALID_AGENT when a service is missing and may not be kept in memory. */
-function servicesFrom(options: AdkOptions): Services {
-  const { sessionService, artifactService, memoryService, credentialService } = options
-  if (options.inMemoryServices === false) {
-    const services = { sessionService, artifactService, memoryService, credentialService }
-    const missing = Object.entries(services).flatMap(([name, service]) => (service ? [] : [`\`${name}\``]))
-    if (missing.length > 0)
-      throw invalidAgent(
-        `With \`inMemoryServices: false\` every service is given: ${missing.join(', ')} is missing.`,
-      )
-  }
-  return {
-    sessionService: sessionService ?? new InMemorySessionService(),
-    artifactService: artifactService ?? new InMemoryArtifactService(),
-    memoryService: memoryService ?? new InMemoryMemoryService(),
-    credentialService: credentialService ?? new InMemoryCredentialService(),
-  }
 }
 
 function invalidAgent(message: string): MillraceError {

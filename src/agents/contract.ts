@@ -56,10 +56,19 @@ export interface ThreadOwner extends Omit<Identity, 'claims'> {
 export interface AgentMemory {
   /** Reads what the runtime has of a thread. Undefined when it does not know it. */
   read(thread: ThreadOwner): Promise<RememberedThread | undefined>
+  /** Lists the threads of an owner, in any order. Absent or empty when the runtime cannot tell whose they are. */
+  list?(owner: Omit<ThreadOwner, 'threadId'>): Promise<readonly ListedThread[]>
   /** Stores a state that was changed without a run. Does nothing when the thread is unknown. */
   writeState(thread: ThreadOwner, state: unknown): Promise<void>
   /** Forgets a thread. Does nothing when it is unknown. */
   forget(thread: ThreadOwner): Promise<void>
+}
+
+/** A thread in the list of a runtime. */
+export interface ListedThread {
+  readonly threadId: string
+  /** When it was last changed, in milliseconds. */
+  readonly updatedAt: number
 }
 
 /** A thread as a runtime has it. */

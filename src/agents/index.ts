@@ -6,6 +6,7 @@ export type {
   Claims,
   Identity,
   Interrupted,
+  ListedThread,
   RememberedThread,
   RunContext,
   SafePoint,

@@ -1,14 +1,22 @@
-import { isWorkflow, Runner, type BasePlugin, type BaseSessionService, type Event } from '@google/adk'
+import {
+  isWorkflow,
+  type BaseMemoryService,
+  type BasePlugin,
+  type BaseSessionService,
+  type Event,
+  type Runner,
+} from '@google/adk'
 import type { RunContext } from '../../agents/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { toResponsePart } from '../interrupts/answers.js'
 import type { AdkFrame } from '../interrupts/to-interrupts.js'
-import { resolveOption, type AdkOptions } from '../contract.js'
+import { resolveOption, type AdkOptions, type RunnerFactory } from '../contract.js'
 import { type EventMark, eventMark, iterationsAtCalls, withCallAuthors } from '../session/marks.js'
 import { subagentSession, type SessionFinder, type SessionLocation } from '../session/find-session.js'
 import { planSession } from '../session/plan-session.js'
 import { prepareRunSession, type RunSession } from '../session/run-session.js'
 import { raceFreeSessions } from '../session/race-free-sessions.js'
+import { RecentSessions } from '../session/recent-sessions.js'
 import { applySessionDelta } from '../session/session-state.js'
 import { RunPlugin } from '../tools/run-plugin.js'
 import { AdkTranslator } from '../translate/adk-translator.js'
@@ -20,10 +28,10 @@ export interface AdkSetup {
   readonly name: string
   readonly description: string
   readonly options: AdkOptions
-  /** The Runner whose agent, services and plugins a run uses. */
-  readonly runnerFor: (ctx: RunContext) => Runner | Promise<Runner>
-  /** The Runner of all runs, unless each has one of its own. */
-  readonly shared: Runner | undefined
+  /** The Runner whose agent, services and plugins a run uses. Without a run: the one whose services have the thread. */
+  readonly runnerFor: RunnerFactory
+  /** The team's long-term memory, which receives sessions before they go. */
+  readonly longTermMemoryOf: (runner: Runner) => BaseMemoryService | undefined
   readonly sessions: SessionFinder
 }
 
@@ -47,7 +55,7 @@ export async function prepareAdkRun(
   frame: AdkFrame | undefined,
 ): Promise<AdkRun> {
   const { options } = setup
-  const base = await setup.runnerFor(ctx)
+  const base = await setup.runnerFor(ctx, ctx)
   const { service, key } = await locateSession(setup, ctx, base)
   const plugin = new RunPlugin({
     tools: ctx.client.tools,
@@ -76,6 +84,7 @@ export async function prepareAdkRun(
     mark: (event) => ({ runId: ctx.runId, ...translator.mark(event), ...iterationsMark(event, tree) }),
   })
   for (const problem of session.plan.problems) ctx.services.report(problem)
+  await evictSessions(base, ctx)
   const tree: RunTree = createRunTree(base.agent, {
     resumeAt: resumedAgents(session),
     iterations: { ...earlierIterations(session, ctx), ...frame?.iterations },
@@ -111,6 +120,14 @@ async function locateSession(
   if (ctx.span.subagentRunId !== undefined)
     return subagentSession(ctx, { appName: runner.appName, userId: ctx.user })
   return { service: raceFreeSessions(runner.sessionService), key: await sessions.find(ctx, runner) }
+}
+
+/** Sessions that nobody gave a service for do not outgrow the memory of the process. */
+async function evictSessions({ sessionService }: Runner, { services }: RunContext): Promise<void> {
+  if (!(sessionService instanceof RecentSessions)) return
+  await sessionService.evict().catch((error: unknown) => {
+    services.report(`long-term memory did not take a session: ${String(error)}`)
+  })
 }
 
 /** System and developer messages, and the context of the client. */

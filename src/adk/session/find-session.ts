@@ -1,9 +1,10 @@
 import { InMemorySessionService, type BaseSessionService, type Runner, type Session } from '@google/adk'
-import type { RunContext, ThreadOwner } from '../../agents/index.js'
+import type { Identity, RunContext, ThreadOwner } from '../../agents/index.js'
 import { stableHash } from '../../core/ids.js'
 import type { SessionKey } from '../adk-types.js'
 import { resolveOption, type AdkOptions } from '../contract.js'
 import { raceFreeSessions } from './race-free-sessions.js'
+import { RecentSessions } from './recent-sessions.js'
 import { threadIdKey } from './session-state.js'
 
 interface SessionFinderOptions extends Pick<AdkOptions, 'appName' | 'userId' | 'sessionId'> {
@@ -50,13 +51,33 @@ export class SessionFinder {
     this.#generatedIds.delete(await this.#request(thread, runner))
   }
 
+  /**
+   * The threads of an owner that have a session. None when the options do not say which thread a session belongs to, or
+   * which sessions belong to the owner of no thread in particular.
+   */
+  async list(owner: Identity, runnerFor: (thread: ThreadOwner) => SessionRunner | Promise<SessionRunner>) {
+    const { sessionId } = this.#options
+    if (typeof sessionId === 'function') return []
+    const scope = await forAnyThread(owner, async (thread) => this.#scope(thread, await runnerFor(thread)))
+    // Its sessions are all of stored threads.
+    if (!scope || scope.service instanceof RecentSessions) return []
+    const sessions = sessionId === 'generated' ? await sessionsWithState(scope) : await ownSessions(scope)
+    return sessions.flatMap(({ id, state, lastUpdateTime: updatedAt }) => {
+      const threadId = sessionId === 'generated' ? state[threadIdKey] : id
+      return typeof threadId === 'string' ? [{ threadId, updatedAt }] : []
+    })
+  }
+
   async #request(thread: ThreadOwner, runner: SessionRunner): Promise<SessionRequest> {
+    return { ...(await this.#scope(thread, runner)), threadId: thread.threadId }
+  }
+
+  async #scope(thread: ThreadOwner, runner: SessionRunner): Promise<SessionScope> {
     const { appName, userId } = this.#options
     return {
       service: raceFreeSessions(runner.sessionService),
       appName: (await resolveOption(appName, thread)) ?? runner.appName,
       userId: (await resolveOption(userId, thread)) ?? thread.user,
-      threadId: thread.threadId,
     }
   }
 
@@ -65,11 +86,34 @@ export class SessionFinder {
   }
 }
 
-interface SessionRequest {
+/** Where the sessions of a user are. */
+interface SessionScope {
   readonly service: BaseSessionService
   readonly appName: string
   readonly userId: string
+}
+
+interface SessionRequest extends SessionScope {
   readonly threadId: string
+}
+
+/** Runs work that may need the owner of a thread only. Undefined when it asks which thread it is. */
+async function forAnyThread<T>(
+  { app, user }: Identity,
+  work: (thread: ThreadOwner) => Promise<T>,
+): Promise<T | undefined> {
+  const needsThread = new Error('No thread in particular.')
+  const thread = {
+    app,
+    user,
+    get threadId(): never {
+      throw needsThread
+    },
+  }
+  return work(thread).catch((error: unknown) => {
+    if (error === needsThread) return undefined
+    throw error
+  })
 }
 
 type IdsByThread = Map<string, Promise<string | undefined>>
@@ -123,23 +167,31 @@ async function created({ service, appName, userId, threadId }: SessionRequest): 
 }
 
 /** The session whose state names the thread. Of several, always the same. */
-async function listed({ service, appName, userId, threadId }: SessionRequest): Promise<string | undefined> {
+async function listed(request: SessionRequest): Promise<string | undefined> {
+  const sessions = await sessionsWithState(request)
+  const isOurs = ({ state }: Session): boolean => state[threadIdKey] === request.threadId
+  return sessions
+    .filter(isOurs)
+    .map(({ id }) => id)
+    .sort()[0]
+}
+
+async function ownSessions({ service, appName, userId }: SessionScope): Promise<readonly Session[]> {
   const { sessions } = await service.listSessions({ appName, userId })
-  const own = sessions.filter((session) => session.userId === userId)
-  const isOurs = ({ state }: Pick<Session, 'state'>): boolean => state[threadIdKey] === threadId
-  const listsStates = own.some(({ state }) => Object.keys(state).length > 0)
-  if (listsStates) return firstId(own.filter(isOurs))
+  return sessions.filter((session) => session.userId === userId)
+}
+
+async function sessionsWithState(scope: SessionScope): Promise<readonly Session[]> {
+  const { service, appName, userId } = scope
+  const own = await ownSessions(scope)
+  if (own.some(({ state }) => Object.keys(state).length > 0)) return own
   // The in-memory service lists sessions without their states.
   const loaded = await Promise.all(
     own.map(({ id }) =>
       service.getSession({ appName, userId, sessionId: id, config: { numRecentEvents: 1 } }),
     ),
   )
-  return firstId(loaded.flatMap((session) => (session && isOurs(session) ? [session] : [])))
-}
-
-function firstId(sessions: readonly Session[]): string | undefined {
-  return sessions.map(({ id }) => id).sort()[0]
+  return loaded.flatMap((session) => session ?? [])
 }
 
 /** The session of a run, and the service that keeps it. */

@@ -1,4 +1,11 @@
-import { createEvent, getUserInputRequests, type Event, type Session } from '@google/adk'
+import {
+  createEvent,
+  getUserInputRequests,
+  type BaseSessionService,
+  type Event,
+  type Runner,
+  type Session,
+} from '@google/adk'
 import { interruptedBy, rootAddress, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import { toAdkInterrupts, type AdkFrame, type AdkInterrupt } from '../interrupts/to-interrupts.js'
@@ -9,31 +16,36 @@ import { raceFreeSessions } from './race-free-sessions.js'
 import { conversationEvents, eventParts, isUserContent, nodeInputs } from './session-events.js'
 import { sharedSessionState, toSessionDelta } from './session-state.js'
 
-/** Reads and changes ADK's sessions without a run. Undefined when each run has a Runner of its own. */
-export function createSessionMemory({ name, shared, sessions, options }: AdkSetup): AgentMemory | undefined {
-  if (!shared) return undefined
-  const service = raceFreeSessions(shared.sessionService)
-  const load = async (thread: ThreadOwner): Promise<Session | undefined> => {
-    const key = await sessions.existing(thread, shared)
-    return key && (await service.getSession(key))
+/** Reads and changes ADK's sessions without a run. */
+export function createSessionMemory(setup: AdkSetup): AgentMemory {
+  const { name, sessions } = setup
+  const runnerFor = async (thread: ThreadOwner): Promise<Runner> => setup.runnerFor(thread, undefined)
+  const load = async (thread: ThreadOwner): Promise<LoadedSession | undefined> => {
+    const runner = await runnerFor(thread)
+    const service = raceFreeSessions(runner.sessionService)
+    const key = await sessions.existing(thread, runner)
+    const session = key && (await service.getSession(key))
+    return session && { runner, service, session }
   }
   return {
     async read(thread) {
-      const session = await load(thread)
-      if (!session) return undefined
-      const { events } = session
+      const loaded = await load(thread)
+      if (!loaded) return undefined
+      const { events } = loaded.session
       const { interrupts, callIds } = findUnanswered(events)
       const frame: AdkFrame = { interrupts, answers: {}, events: [], iterations: {} }
       return {
-        messages: sessionMessages(events, { rootAuthor: shared.agent.name }),
-        state: sharedSessionState(session),
+        messages: sessionMessages(events, { rootAuthor: loaded.runner.agent.name }),
+        state: sharedSessionState(loaded.session),
         pendingToolCallIds: callIds,
         ...(interrupts.length > 0 && { suspension: interruptedBy(rootAddress({ name }), frame) }),
       }
     },
+    list: (owner) => sessions.list(owner, runnerFor),
     async writeState(thread, state) {
-      const session = await load(thread)
-      if (!session) return
+      const loaded = await load(thread)
+      if (!loaded) return
+      const { service, session } = loaded
       const stateDelta = toSessionDelta(state, session.state, { isNew: false })
       if (Object.keys(stateDelta).length === 0) return
       // Databases insist on an invocation id.
@@ -41,15 +53,22 @@ export function createSessionMemory({ name, shared, sessions, options }: AdkSetu
       await service.appendEvent({ session, event })
     },
     async forget(thread) {
-      const session = await load(thread)
-      if (!session) return
+      const loaded = await load(thread)
+      if (!loaded) return
+      const { runner, service, session } = loaded
       const { appName, userId, id: sessionId } = session
       // A deleted session cannot be added to long-term memory any more.
-      await options.memoryService?.addSessionToMemory(session)
+      await setup.longTermMemoryOf(runner)?.addSessionToMemory(session)
       await service.deleteSession({ appName, userId, sessionId })
-      await sessions.forget(thread, shared)
+      await sessions.forget(thread, runner)
     },
   }
+}
+
+interface LoadedSession {
+  readonly runner: Runner
+  readonly service: BaseSessionService
+  readonly session: Session
 }
 
 /** Interrupts and client tool calls of a session that wait for an answer. */

@@ -13,6 +13,7 @@ import { workerNode } from './agent-internals.js'
 
 /** All agents of a tree by name. */
 export interface AgentIndex {
+  readonly agents: readonly BaseAgent[]
   readonly names: ReadonlySet<string>
   /** Agents with an output schema. */
   readonly structured: ReadonlySet<string>
@@ -22,6 +23,7 @@ export interface AgentIndex {
 
 /** Walks sub-agents, the graphs of workflows and the nodes behind tools, but not the agents behind an AgentTool. */
 export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
+  const agents: BaseAgent[] = []
   const names = new Set<string>()
   const structured = new Set<string>()
   const writers = new Map<string, Set<BaseAgent>>()
@@ -33,6 +35,7 @@ export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
     const writer = owner ?? (isBaseAgent(node) ? node : undefined)
     if (writer) writers.set(node.name, (writers.get(node.name) ?? new Set()).add(writer))
     if (isBaseAgent(node)) {
+      agents.push(node)
       names.add(node.name)
       for (const child of node.subAgents) visit(child, owner)
     }
@@ -43,7 +46,7 @@ export function indexAgents(root: BaseAgent | Workflow): AgentIndex {
     for (const inner of nodesInside(node)) visit(inner, owner)
   }
   visit(root)
-  return { names, structured, writing: (author) => [...(writers.get(author) ?? [])] }
+  return { agents, names, structured, writing: (author) => [...(writers.get(author) ?? [])] }
 }
 
 /** The nodes that a workflow or a worker runs by itself. */

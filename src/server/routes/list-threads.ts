@@ -1,5 +1,7 @@
-import type { Owner, ThreadSummary } from '../../threads/contract.js'
+import type { Owner, ThreadKey, ThreadStore, ThreadSummary } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
+import { listRemembered, readRememberedThread } from '../run/agent-memory.js'
 import { titleFor } from '../run/thread-change.js'
 import { jsonResponse, pageLimit, type Route } from './route.js'
 
@@ -7,21 +9,27 @@ const defaultPageSize = 50
 
 /**
  * `GET /thread/list`: the threads of a user, the last changed first. Threads in their first run are not in the store yet;
- * they stand before all others, so that their user finds them.
+ * they stand before all others, so that their user finds them. Threads that only the agent's runtime knows stand last.
  */
 export const listThreadsRoute: Route = {
   method: 'GET',
   path: '/thread/list',
   optional: 'history',
-  async handle({ store, registry }, request) {
+  async handle(server, request) {
+    const { store, registry } = server
     const { owner, query } = request
     const limit = pageLimit(request) ?? defaultPageSize
     const cursor = query('cursor')
-    const after = firstRunPosition(cursor)
+    const remembered = positionIn(cursor, 'known')
+    if (remembered) return jsonResponse(await pageOfRemembered(server, owner, { limit, after: remembered }))
+    const after = positionIn(cursor, 'begun')
     const listsFirstRuns = cursor === undefined || after !== undefined
     const firstRuns = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).slice(0, limit) : []
     const last = firstRuns[limit - 1]
-    if (last) return jsonResponse({ threads: firstRuns.map(describeFirstRun), nextCursor: cursorAfter(last) })
+    if (last) {
+      const nextCursor = cursorAfter('begun', positionOf(last))
+      return jsonResponse({ threads: firstRuns.map(describeFirstRun), nextCursor })
+    }
     const page = await store.threads.list(owner, {
       limit: limit - firstRuns.length,
       ...(listsFirstRuns ? {} : { cursor }),
@@ -29,48 +37,103 @@ export const listThreadsRoute: Route = {
     // A first run may have been committed meanwhile.
     const stored = new Set(page.threads.map(({ key }) => key.thread))
     const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
-    return jsonResponse({
-      threads: [...running.map(describeFirstRun), ...page.threads.map(describeThread)],
-      ...(page.cursor === undefined ? {} : { nextCursor: page.cursor }),
-    })
+    const threads = [...running.map(describeFirstRun), ...page.threads.map(describeThread)]
+    if (page.cursor !== undefined) return jsonResponse({ threads, nextCursor: page.cursor })
+    const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
+    return jsonResponse({ ...rest, threads: [...threads, ...rest.threads] })
   },
 }
 
-/** The position of a thread among those in their first run. */
-interface FirstRunPosition {
-  readonly startedAt: number
+/** The position of a thread among those in their first run, or among those that only the runtime knows. */
+interface ListPosition {
+  readonly at: number
   readonly thread: string
+}
+
+const beforeAll: ListPosition = { at: Number.MAX_SAFE_INTEGER, thread: '' }
+
+function positionOf({ startedAt, key }: LiveRun): ListPosition {
+  return { at: startedAt, thread: key.thread }
+}
+
+/** Orders positions, the latest first. */
+function comparePositions(a: ListPosition, b: ListPosition): number {
+  return b.at - a.at || (a.thread < b.thread ? -1 : Number(a.thread > b.thread))
+}
+
+type ListPart = 'begun' | 'known'
+
+function cursorAfter(part: ListPart, { at, thread }: ListPosition): string {
+  return `${part}.${at}.${thread}`
+}
+
+/** Returns undefined for cursors of other parts, and for the store's. */
+function positionIn(cursor: string | undefined, part: ListPart): ListPosition | undefined {
+  const [, found, at, thread] = /^(begun|known)\.(\d+)\.(.*)$/su.exec(cursor ?? '') ?? []
+  return found === part && thread !== undefined ? { at: Number(at), thread } : undefined
 }
 
 /** Returns an owner's threads in their first run, the last started first, after a position if there is one. */
 function listFirstRuns(
   runs: readonly LiveRun[],
-  owner: Owner,
-  after: FirstRunPosition | undefined,
-): LiveRun[] {
-  const { app, user, agent } = owner
+  { app, user, agent }: Owner,
+  after = beforeAll,
+): readonly LiveRun[] {
   return runs
     .filter(({ isFirst, key }) => isFirst && key.app === app && key.user === user && key.agent === agent)
-    .map((run) => ({ run, startedAt: run.startedAt, thread: run.key.thread }))
-    .filter((position) => after === undefined || comparePositions(after, position) < 0)
+    .filter((run) => comparePositions(after, positionOf(run)) < 0)
+    .sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
+}
+
+interface RememberedPage {
+  readonly limit: number
+  readonly after: ListPosition
+}
+
+/** A page of the threads that the agent's runtime knows and the store does not. */
+async function pageOfRemembered(server: ServerContext, owner: Owner, { limit, after }: RememberedPage) {
+  const listed = await listRemembered(server, owner)
+  const known = listed.length > 0 ? await storedThreads(server.store.threads, owner) : new Set<string>()
+  const unknown = listed
+    .map(({ threadId, updatedAt }) => ({ at: Math.floor(updatedAt), thread: threadId }))
+    .filter(({ thread }) => !known.has(thread) && !server.registry.get({ ...owner, thread }))
+    .filter((position) => comparePositions(after, position) < 0)
     .sort(comparePositions)
-    .map(({ run }) => run)
+  const shown = unknown.slice(0, limit)
+  const threads = await Promise.all(
+    shown.map(({ thread, at }) => summarizeRemembered(server, { ...owner, thread }, at)),
+  )
+  return {
+    threads: threads.flatMap((thread) => (thread ? [describeThread(thread)] : [])),
+    ...(unknown.length > limit ? { nextCursor: cursorAfter('known', shown.at(-1) ?? after) } : {}),
+  }
 }
 
-function comparePositions(a: FirstRunPosition, b: FirstRunPosition): number {
-  return b.startedAt - a.startedAt || (a.thread < b.thread ? -1 : Number(a.thread > b.thread))
+async function storedThreads(threads: ThreadStore, owner: Owner): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await threads.list(owner, { limit: 200, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { key } of page.threads) ids.add(key.thread)
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return ids
 }
 
-function cursorAfter({ startedAt, key }: LiveRun): string {
-  return `begun.${startedAt}.${key.thread}`
-}
-
-/** Returns undefined for the store's cursors, which continue after all first runs. */
-function firstRunPosition(cursor = ''): FirstRunPosition | undefined {
-  const [, startedAt, thread] = /^begun\.(\d+)\.(.+)$/su.exec(cursor) ?? []
-  return startedAt === undefined || thread === undefined
-    ? undefined
-    : { startedAt: Number(startedAt), thread }
+/** Undefined when there is nothing in it. */
+async function summarizeRemembered(
+  server: ServerContext,
+  key: ThreadKey,
+  updatedAt: number,
+): Promise<ThreadSummary | undefined> {
+  const thread = await readRememberedThread(server, key)
+  if (!thread) return undefined
+  const { messages, interrupts, pendingToolCalls } = thread
+  return {
+    ...{ key, version: 0, createdAt: updatedAt, updatedAt, title: titleFor(messages) },
+    ...{ messageCount: messages.length, interruptCount: interrupts.length },
+    pendingToolCallCount: pendingToolCalls.length,
+  }
 }
 
 function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {

@@ -1,11 +1,12 @@
 import {
   checkpointOf,
   type AgentMemory,
+  type ListedThread,
   type RememberedThread,
   type ThreadOwner,
 } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Lease, Thread, ThreadKey } from '../../threads/contract.js'
+import type { Lease, Owner, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { titleFor } from './thread-change.js'
 
@@ -40,7 +41,7 @@ export async function readRememberedThread(
   Pick<Thread, 'messages' | 'state' | 'interrupts' | 'pendingToolCalls' | 'checkpoint'> | undefined
 > {
   const agent = agents.get(key.agent)
-  const thread = agent?.memory && (await readMemory(agent.memory, key))
+  const thread = await readMemory(async () => agent?.memory?.read(toThreadOwner(key)))
   if (!agent || !thread || thread.messages.length === 0) return undefined
   const { messages, state, suspension } = thread
   const pendingToolCalls = rememberedPendingCalls(thread)
@@ -59,9 +60,19 @@ function rememberedPendingCalls({
   return calls.filter(({ id }) => pending.has(id)).map(({ id, function: { name } }) => ({ id, name }))
 }
 
-async function readMemory(memory: AgentMemory, key: ThreadKey): ReturnType<AgentMemory['read']> {
+/** The threads of an owner that the runtime of the agent knows. */
+export async function listRemembered(
+  { agents }: Pick<ServerContext, 'agents'>,
+  { app, user, agent }: Owner,
+): Promise<readonly ListedThread[]> {
+  const memory = agents.get(agent)?.memory
+  const listed = await readMemory(async () => memory?.list?.({ app, user }))
+  return listed ?? []
+}
+
+async function readMemory<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await memory.read(toThreadOwner(key))
+    return await read()
   } catch (cause) {
     if (MillraceError.isInstance(cause)) throw cause
     // The same to clients as a store that fails: threads cannot be read now.
