@@ -56,7 +56,7 @@ export class ModelCall {
     const { ctx, retry } = this.#options
     const { answer } = this
     const { provider, modelId } = this.#model
-    if (!failure && answer.usage) ctx.services.addUsage({ provider, model: modelId, ...answer.usage })
+    if (answer.usage) ctx.services.addUsage({ provider, model: modelId, ...answer.usage })
     yield* answer.end()
     const attempt: ModelAttempt = {
       ...{ attempt: this.#ordinal, model: this.#model, request: this.#request },

@@ -1,6 +1,12 @@
-import { type Message, type TokenUsage, type ToolCall, aggregateTokenUsage } from '@ag-ui/core'
+import type { Message, TokenUsage, ToolCall } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import { type AgUiEvent, type RunStream, createRunStream, isRejected } from '../../protocol/index.js'
+import {
+  type AgUiEvent,
+  type RunStream,
+  createRunStream,
+  isRejected,
+  sumUsage,
+} from '../../protocol/index.js'
 import type { Agent, SafePoint } from '../contract.js'
 import { parseCheckpoint, type Checkpoint } from '../interrupts/checkpoint.js'
 import { type RunScope, SharedState } from './context.js'
@@ -91,7 +97,7 @@ export async function beginRun(request: ExecuteOptions): Promise<ActiveRun> {
 /** What every outcome has. */
 export function totalsOf({ stream, usage }: ActiveRun): Pick<Outcome, 'messages' | 'state' | 'usage'> {
   const { messages, state } = stream.fold
-  return { messages, state, usage: aggregateTokenUsage(usage) }
+  return { messages, state, usage: sumUsage(usage) }
 }
 
 /** The texts since the last message of the user, except those of agents behind tool calls. Undefined when there are none. */

@@ -1,9 +1,10 @@
 import type { Interrupt, Metadata, RunFinishedOutcome, TokenUsage } from '@ag-ui/core'
-import { InterruptSchema, TokenUsageSchema } from '@ag-ui/core/schemas'
+import { InterruptSchema } from '@ag-ui/core/schemas'
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { checkValue, jsonCopy } from '../check/check-value.js'
 import { toShape } from '../check/schema-shape.js'
+import { sumUsage } from '../token-usage.js'
 import type { CloseOptions, EventOf, FailOptions, RunEnd } from '../contract.js'
 import { carry } from './items.js'
 import { closeLanes, isLaneWithin, type LaneEnd } from './lanes.js'
@@ -13,7 +14,6 @@ import { laneTag, type Lane, type RunState } from './run-state.js'
 type Ids = Pick<EventOf<'RUN_FINISHED'>, 'threadId' | 'runId'>
 
 const interruptShape = toShape(InterruptSchema)
-const usageShape = toShape(TokenUsageSchema)
 
 /**
  * Closes all open items and writes the terminal event. Throws before anything is written when the result or an
@@ -21,7 +21,7 @@ const usageShape = toShape(TokenUsageSchema)
  */
 export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
   const finished = { type: 'RUN_FINISHED' as const, ...ids }
-  const usage = validUsage(end.usage)
+  const usage = usageField(end.usage)
   switch (end.type) {
     case 'success': {
       // Null means the same as no result, and clients refuse it.
@@ -57,7 +57,7 @@ export function writeRunError(run: RunState, error: unknown, { usage, mark }: Fa
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
   closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
-  run.emit({ type: 'RUN_ERROR', ...wire, ...validUsage(usage) })
+  run.emit({ type: 'RUN_ERROR', ...wire, ...usageField(usage) })
 }
 
 /** Closes all open items and leaves the run open. Returns the ids of the messages that were cut off. */
@@ -135,17 +135,7 @@ function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Inter
   })
 }
 
-/** The counts a client can take. Leaves out a broken count: it must not fail the run. */
-function validUsage(usage: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {
-  const entries = usage.flatMap((entry) => {
-    const valid = Object.entries(entry).filter(([key, value]) => isUsageField(key, value))
-    return valid.length > 0 ? [Object.fromEntries(valid)] : []
-  })
-  return entries.length > 0 ? { usage: entries } : {}
-}
-
-function isUsageField(key: string, value: unknown): boolean {
-  if (usageShape.kind !== 'object') return false
-  const field = usageShape.fields.get(key)?.shape
-  return field?.kind === 'leaf' && value !== undefined && field.check(value)
+function usageField(calls: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {
+  const usage = sumUsage(calls)
+  return usage.length > 0 ? { usage } : {}
 }

@@ -3,7 +3,7 @@ import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import type { AgentEvent, EventOf } from '../../protocol/index.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { Replaced, RunInfo } from './hooks.js'
 
@@ -119,7 +119,7 @@ export function withTimeoutHook(agent: Agent, run: HookedRun): Agent {
   return { ...agent, run: (ctx) => runUntilTimeout(agent, ctx, run) }
 }
 
-/** Stops the agent when its time is over and yields the events of the hook. */
+/** Stops the agent when its time is over and yields the events of the hook. Such a run is cancelled: it did not succeed. */
 async function* runUntilTimeout(
   agent: Agent,
   ctx: RunContext,
@@ -144,7 +144,11 @@ async function* runUntilTimeout(
     )
     if (!fallback) throw error
     yield* fallback
-    return { type: 'done' }
+    // Closes the text of the hook: it is complete, unlike what the end cuts off.
+    const last = fallback.findLast(({ type }) => type === 'TEXT_MESSAGE_CHUNK') as
+      EventOf<'TEXT_MESSAGE_CHUNK'> | undefined
+    if (last?.messageId !== undefined) yield { type: 'TEXT_MESSAGE_END', messageId: last.messageId }
+    return { type: 'cancelled' }
   } finally {
     cancel()
     release()

@@ -509,7 +509,7 @@ describe('runtimeTimeout', () => {
     return { made, events: await stream.ended }
   }
 
-  it('says something in the place of an error, and the run ends well', async () => {
+  it('says something in the place of an error, and the run ends as cancelled, not as a success', async () => {
     const seen: string[] = []
     const { made, events } = await runLate({
       runtimeTimeout: ({ runId }) => {
@@ -518,7 +518,7 @@ describe('runtimeTimeout', () => {
       },
     })
     expect(seen).toHaveLength(1)
-    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
     expect(textOf(events)).toBe('Let meSorry, that took too long.')
     expect((await made.history()).at(-1)).toMatchObject({ content: 'Sorry, that took too long.' })
     await expectUsable(made)

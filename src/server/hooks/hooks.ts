@@ -62,7 +62,7 @@ export interface Hooks {
    * `Event` of ADK for an ADK agent, AG-UI events for an agent of the kit. Declare the type you expect.
    */
   runtimeEvent?(this: void, event: unknown, info: RunInfo): unknown
-  /** Returns what to send when the run takes too long. The run then ends well. Undefined: RUN_ERROR. */
+  /** Returns what to send when the run takes too long. The run then ends as cancelled. Undefined: RUN_ERROR. */
   readonly runtimeTimeout?: (info: RunInfo) => Awaitable<readonly AgentEvent[] | undefined>
   /** Translates a native event of the runtime. Undefined: the default translation. An empty list: no events. */
   translate?(this: void, event: unknown, info: RunInfo): Awaitable<readonly AgentEvent[] | undefined>
