@@ -11,6 +11,8 @@ import type { LintRule, Violation } from './rules/rule-names.js'
 export interface LintEndpointOptions {
   /** More request headers, for example `authorization`. `accept` and `content-type` are fixed. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Names of client tools that the server has too, and therefore executes itself. */
+  readonly serverTools?: readonly string[]
   /** Aborts the request; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal
   /** How long the whole run may take. */
@@ -46,14 +48,15 @@ export async function lintEndpoint(
   options: LintEndpointOptions = {},
 ): Promise<EndpointReport> {
   const { headers = {}, signal, fetch = globalThis.fetch, clock = systemClock } = options
-  const { timeoutMs = 30_000, closeWithinMs = 3_000 } = options
+  const { timeoutMs = 30_000, closeWithinMs = 3_000, serverTools = [] } = options
   const target = parseUrl(url)
   const runInput = checkLintInput(input)
   const settings = { headers, signal, fetch, clock, timeoutMs, closeWithinMs }
   const exchange = await exchangeRun(target, runInput, settings)
   const { violations, events, status, isWhole } = exchange
   // When there are no events, the report has the reason already.
-  const found = events.length > 0 ? lintEvents(events, { input: runInput, complete: isWhole }) : []
+  const lintOptions = { input: runInput, serverTools, complete: isWhole }
+  const found = events.length > 0 ? lintEvents(events, lintOptions) : []
   return { violations: [...violations, ...found], events, status }
 }
 

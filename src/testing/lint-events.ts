@@ -14,6 +14,8 @@ export interface LintOptions {
    * the client starts with no messages and an empty state.
    */
   readonly input?: unknown
+  /** Names of client tools that the server has too, and therefore executes itself. */
+  readonly serverTools?: readonly string[]
   /** Whether the stream was read to its end. Default true. When false, a missing end is no violation. */
   readonly complete?: boolean
 }
@@ -30,7 +32,7 @@ const maxFaults = 100
  * for (const { rule, message, index } of violations) console.log(`${index} [${rule}] ${message}`)
  */
 export function lintEvents(events: Iterable<unknown>, options: LintOptions = {}): Violation[] {
-  const linter = createLinter(options.input)
+  const linter = createLinter(options)
   let index = 0
   for (const event of events) {
     linter.take(event, index++)
@@ -61,8 +63,12 @@ function violationLine({ rule, message, index }: Violation, events: readonly unk
   return `  [${rule}] ${message} (event ${index}: ${describeBriefly(events[index])})`
 }
 
-function createLinter(given: unknown) {
-  const input = given === undefined ? undefined : checkLintInput(given)
+function createLinter({ input: given, serverTools = [] }: LintOptions) {
+  const checked = given === undefined ? undefined : checkLintInput(given)
+  const input = checked && {
+    ...checked,
+    tools: checked.tools.filter(({ name }) => !serverTools.includes(name)),
+  }
   const checkAsClient = createClientCheck()
   const rules = createRuleChecker(input)
   const violations: Violation[] = []

@@ -107,7 +107,7 @@ function endOfInterrupted(run: RunState, lane: Lane, interrupts: readonly Interr
   return { type: 'SUBAGENT_FINISHED', outcome: { type: 'suspended', ...ids } }
 }
 
-/** Checks the interrupts and attributes each to the nearest subagent above it that still runs. */
+/** Checks the interrupts and attributes each to its subagent. */
 function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Interrupt[] {
   if (interrupts.length === 0) {
     throw new MillraceError('INVALID_INTERRUPT', 'An interrupted run needs at least one interrupt.')
@@ -118,7 +118,7 @@ function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Inter
     const [issue] = issues
     if (issue) throw new MillraceError('INVALID_INTERRUPT', `interrupt.${issue.field}: ${issue.message}`)
     // The walk has just compared every member with the schema this type is generated from.
-    const { subagentRunId: tag, ...checked } = value as Interrupt
+    const { subagentRunId: tag, toolCallId, ...checked } = value as Interrupt
     if (ids.has(checked.id)) {
       throw new MillraceError(
         'INVALID_INTERRUPT',
@@ -126,13 +126,29 @@ function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Inter
       )
     }
     ids.add(checked.id)
-    const known = tag === undefined ? run.root : run.lanes.get(tag)
-    if (!known || known.closed)
-      run.report(`interrupt '${checked.id}' is of subagent '${tag ?? ''}', which is not running`)
-    let owner = known
-    while (owner?.closed) owner = owner.parent
-    return { ...checked, ...(owner ? laneTag(owner) : {}) }
+    return { ...checked, ...knownCall(run, checked.id, toolCallId), ...ownerTag(run, checked.id, tag) }
   })
+}
+
+/** The call of an interrupt. Left out when clients do not have it: a hook may have dropped it, or the agent hides it. */
+function knownCall(run: RunState, id: string, toolCallId: string | undefined): { toolCallId?: string } {
+  if (toolCallId === undefined) return {}
+  if (run.fold.list.hasCall(toolCallId)) return { toolCallId }
+  run.report(`interrupt '${id}' names tool call '${toolCallId}', which clients do not have`)
+  return {}
+}
+
+/**
+ * The tag of an interrupt: the subagent that raised it, or the nearest one above that still runs. A subagent that this run
+ * has not started raised it in an earlier run.
+ */
+function ownerTag(run: RunState, id: string, tag: string | undefined): { subagentRunId?: string } {
+  if (tag === undefined) return {}
+  let owner = run.lanes.get(tag)
+  if (!owner) return { subagentRunId: tag }
+  if (owner.closed) run.report(`interrupt '${id}' is of subagent '${tag}', which is not running`)
+  while (owner?.closed) owner = owner.parent
+  return owner ? laneTag(owner) : {}
 }
 
 function usageField(calls: readonly TokenUsage[] = []): { usage?: TokenUsage[] } {

@@ -1,6 +1,6 @@
 import type { Interrupt } from '@ag-ui/core'
 import type { EventOf } from '../../protocol/index.js'
-import { defineRule, isClientTool, quoteNames, toolNameOf } from './rule.js'
+import { defineRule, isClientTool, quoteNames, serverToolHint, toolNameOf } from './rule.js'
 
 /** The interrupts of a run can be answered. */
 export const interruptRules = [
@@ -18,9 +18,11 @@ export const interruptRules = [
     }
   }),
   defineRule('interrupt-call', ['RUN_FINISHED'], function* (event, context) {
-    for (const { id, toolCallId } of interruptsOf(event)) {
+    for (const { id, reason, toolCallId } of interruptsOf(event)) {
       if (toolCallId === undefined) continue
-      if (context.run.answered.has(toolCallId)) {
+      // Other interrupts may be about the result: whether to use it, for example.
+      const isApproval = reason === 'tool_call' || reason === 'confirmation'
+      if (isApproval && context.run.answered.has(toolCallId)) {
         yield `interrupt '${id}' waits on call '${toolCallId}', which has a result in this run`
       } else if (toolNameOf(toolCallId, context) === undefined) {
         yield `interrupt '${id}' names call '${toolCallId}', which no client knows`
@@ -31,7 +33,7 @@ export const interruptRules = [
     for (const { id, toolCallId } of interruptsOf(event)) {
       const tool = toolCallId === undefined ? undefined : toolNameOf(toolCallId, context)
       if (isClientTool(tool, context)) {
-        yield `interrupt '${id}' is for client tool '${String(tool)}': end in success and leave the call pending`
+        yield `interrupt '${id}' is for client tool '${String(tool)}': end in success and leave the call pending${serverToolHint}`
       }
     }
   }),

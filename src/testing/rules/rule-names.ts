@@ -53,7 +53,7 @@ export const lintRules = {
   },
   'interrupt-call': {
     scope: 'stream',
-    text: 'An interrupt names a tool call that exists and has no result yet.',
+    text: 'An interrupt names a tool call that exists; one that asks for approval, a call without result.',
   },
   'interrupt-on-client-tool': {
     scope: 'stream',

@@ -55,6 +55,9 @@ export function isClientTool(name: string | undefined, { input }: RuleContext): 
   return input?.tools.some((tool) => tool.name === name) ?? false
 }
 
+/** What to do when the server has a tool of its own under that name. */
+export const serverToolHint = ' (if the server has a tool of that name, list it in `serverTools`)'
+
 /** Ids, or other names, for a sentence. */
 export function quoteNames(names: Iterable<string>): string {
   return [...names].map((name) => `'${name}'`).join(', ')

@@ -1,4 +1,5 @@
-import { defineRule, isClientTool, quoteNames, toolNameOf } from './rule.js'
+import { isRejected } from '../../protocol/index.js'
+import { defineRule, isClientTool, quoteNames, serverToolHint, toolNameOf } from './rule.js'
 
 /** Every call has one result, from the side whose tool it is, or is pending. */
 export const toolRules = [
@@ -24,10 +25,12 @@ export const toolRules = [
     )
     if (isHeld) yield `the client already has a result of call '${toolCallId}'`
   }),
-  defineRule('client-tool-result', ['TOOL_CALL_RESULT'], function* ({ toolCallId }, context) {
+  defineRule('client-tool-result', ['TOOL_CALL_RESULT'], function* (event, context) {
+    const { toolCallId } = event
     const tool = toolNameOf(toolCallId, context)
-    if (isClientTool(tool, context)) {
-      yield `call '${toolCallId}' went to client tool '${String(tool)}': its result comes from the client`
+    // The call of a failed attempt has a result, so that no client executes it.
+    if (isClientTool(tool, context) && !isRejected(event)) {
+      yield `call '${toolCallId}' went to client tool '${String(tool)}': its result comes from the client${serverToolHint}`
     }
   }),
 ]
