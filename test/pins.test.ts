@@ -57,6 +57,8 @@ it('shows these names of the protocol', () => {
     'sseHeaders',
     'sseHeartbeat',
     'stateEventBetween',
+    'sumUsage',
+    'toToolError',
     'toolErrorMark',
     'withRunStream',
   ])

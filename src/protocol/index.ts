@@ -34,9 +34,11 @@ export {
   rejectedMark,
   rejectMessage,
   toolErrorMark,
+  toToolError,
 } from './messages.js'
 export { createRunStream, resumeRunStream } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/run-stream.js'
+export { sumUsage } from './token-usage.js'
 export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { negotiate } from './wire/protobuf.js'

@@ -1,5 +1,6 @@
-import type { ContentPart, Message, Metadata } from '@ag-ui/core'
-import { isRecord } from '../core/json.js'
+import { contentToText, type ContentPart, type Message, type Metadata } from '@ag-ui/core'
+import { errorCodes } from '../core/error-codes.js'
+import { isRecord, parseJson } from '../core/json.js'
 import type { AgentEvent } from './contract.js'
 
 /** Text of a message's content, with `[image]`, `[audio]` ... in place of media. `contentToText` leaves media out. */
@@ -11,7 +12,7 @@ export function describeContent(content: string | readonly ContentPart[], separa
 /** Metadata of a message that is cut off because its run was cancelled or lost. */
 export const cancelledMark: Metadata = { millrace: { cancelled: true } }
 
-/** Metadata of the result of a tool that failed. */
+/** Metadata of the result of a tool that failed. The event has no field for it; the tool message gets its `error`. */
 export const toolErrorMark: Metadata = { millrace: { isError: true } }
 
 /** Metadata of a rejected message. Clients may hide it; models never see it. */
@@ -27,9 +28,17 @@ export function isCutOff(message: Pick<Message, 'metadata'>): boolean {
   return millraceMark(message)?.cancelled === true
 }
 
-/** Whether a tool message says that the tool failed. */
-export function isToolError(message: Pick<Message, 'metadata'>): boolean {
-  return millraceMark(message)?.isError === true
+/** Whether a tool message, or the event with the result, says that the tool failed. */
+export function isToolError(message: Pick<Message, 'metadata'> & { readonly error?: string }): boolean {
+  return message.error !== undefined || millraceMark(message)?.isError === true
+}
+
+/** The `error` of a tool message, from the result of a tool that failed. Some runtimes wrap it: `{ "error": "..." }`. */
+export function toToolError(content: string | ContentPart[]): string {
+  const text = contentToText(content)
+  const value = text.startsWith('{') ? parseJson(text) : undefined
+  const error = isRecord(value) && typeof value.error === 'string' ? value.error : text
+  return error || errorCodes.TOOL_ERROR.text
 }
 
 /** Whether a message belongs to an attempt that was rejected. */

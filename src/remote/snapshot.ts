@@ -1,7 +1,7 @@
 import type { ActivityMessage, AssistantMessage, Message, ReasoningMessage, ToolMessage } from '@ag-ui/core'
 import { spanTag } from '../bridge/spans.js'
 import { isRecord } from '../core/json.js'
-import type { AgentEvent, AgUiEvent } from '../protocol/index.js'
+import { toolErrorMark, type AgentEvent, type AgUiEvent } from '../protocol/index.js'
 import { toMessage, type RawEvent } from './check-event.js'
 
 /**
@@ -180,9 +180,11 @@ function reasoningEvents(message: ReasoningMessage, run: RunMessages): AgentEven
 }
 
 function resultEvents(message: ToolMessage, run: RunMessages): AgentEvent[] {
-  const { id: messageId, toolCallId, content } = message
+  const { id: messageId, toolCallId, content, error } = message
   if (run.has(messageId) || run.hasResult(toolCallId)) return []
-  return [{ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool', ...metadataOf(message) }]
+  const result = { messageId, toolCallId, content: content || (error ?? ''), role: 'tool' as const }
+  const metadata = error === undefined ? message.metadata : { ...message.metadata, ...toolErrorMark }
+  return [{ type: 'TOOL_CALL_RESULT', ...result, ...(metadata ? { metadata } : {}) }]
 }
 
 function activityEvents(

@@ -135,10 +135,11 @@ export function toResultPart({ name, message }: NamedResult): Part {
 
 function toResponse(message: ToolMessage): Record<string, unknown> {
   const text = toolMessageText(message)
-  const { error } = message
-  if (error !== undefined) return { error, ...(text === '' || text === error ? {} : { result: text }) }
-  if (isToolError(message)) return { error: text }
-  return parseObject(text) ?? { result: text }
+  const value = parseObject(text)
+  if (!isToolError(message)) return value ?? { result: text }
+  const { error = text } = message
+  if (value?.error === error) return value
+  return { error, ...(text === '' || text === error ? {} : { result: text }) }
 }
 
 /** A result as text, with a placeholder for media. */

@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { ToolCallTracker } from '../../bridge/tool-call-tracker.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
 import type { FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import type { PredictStateMapping } from '../contract.js'
@@ -104,7 +104,8 @@ export class AdkToolCalls {
     this.#tracker.addKnown(id)
     const content = toResultText(response.response)
     const { subagentRunId } = lane
-    this.#tracker.result({ toolCallId: id, messageId: `result-${id}`, content, subagentRunId })
+    const metadata = isFailure(response.response) ? toolErrorMark : undefined
+    this.#tracker.result({ toolCallId: id, messageId: `result-${id}`, content, metadata, subagentRunId })
   }
 
   /** Writes the calls for the client that came in partial answers only. */
@@ -149,6 +150,11 @@ function predictStateEvent(
     ...(toolArgument === undefined ? {} : { tool_argument: toolArgument }),
   }))
   return { type: 'CUSTOM', name: 'PredictState', value }
+}
+
+/** ADK gives models the error of a tool that threw as `{ error }`. */
+function isFailure(response: FunctionResponse['response']): boolean {
+  return typeof response?.error === 'string' && Object.keys(response).length === 1
 }
 
 function isWaitingForPerson(callId: string, actions: Event['actions'] | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { ToolMessage } from '@ag-ui/core'
 import { merge, type MergedLane } from '../../core/merge.js'
-import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
+import { toolErrorMark, toToolError, type AgentEvent } from '../../protocol/index.js'
 import type { Suspension, ToolEnd } from '../contract.js'
 import type { CallRequest } from './model-answer.js'
 import { runCall, type CallOptions, type CallOutcome, type CallResult } from './tool-call.js'
@@ -126,12 +126,9 @@ function* sendResult(
   batch.shown.push(call.id)
   const { content, isError } = result
   const messageId = ctx.services.newId('message')
-  const message = {
-    toolCallId: call.id,
-    content,
-    ...(isError === true ? { metadata: toolErrorMark } : {}),
-  }
-  onResult({ id: messageId, role: 'tool', ...message })
+  const failed = isError === true
+  const message = { toolCallId: call.id, content, ...(failed ? { metadata: toolErrorMark } : {}) }
+  onResult({ id: messageId, role: 'tool', ...message, ...(failed ? { error: toToolError(content) } : {}) })
   yield { type: 'TOOL_CALL_RESULT', messageId, ...message }
 }
 

@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '@ag-ui/core'
 import type { AgUiEvent, EventOf, Fold, FoldOptions } from '../contract.js'
+import { isToolError, toToolError } from '../messages.js'
 import { MessageList, addMetadata } from './message-list.js'
 import { applyPatch } from './patch.js'
 import { foldActivityDelta, foldActivitySnapshot, mergeSnapshot } from './snapshots.js'
@@ -170,6 +171,7 @@ function foldResult(messages: MessageList, event: EventOf<'TOOL_CALL_RESULT'>): 
     role: 'tool',
     toolCallId: event.toolCallId,
     content: event.content,
+    ...(isToolError(event) ? { error: toToolError(event.content) } : {}),
     ...(event.subagentRunId === undefined ? {} : { subagentRunId: event.subagentRunId }),
   }
   addMetadata(message, event)

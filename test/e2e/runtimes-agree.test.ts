@@ -1,0 +1,269 @@
+import { HttpAgent } from '@ag-ui/client'
+import type { Message, ToolMessage } from '@ag-ui/core'
+import { FunctionTool, LlmAgent, SequentialAgent, type LlmResponse } from '@google/adk'
+import { tool } from '@langchain/core/tools'
+import {
+  Annotation,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
+import { createAgent } from 'langchain'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { fromAdk } from '../../src/adk/index.js'
+import { manualClock } from '../../src/core/clock.js'
+import { agentTool, defineAgent, defineTool, type Agent } from '../../src/index.js'
+import { fromLangGraph } from '../../src/langgraph/index.js'
+import { scriptedModel } from '../../src/models/index.js'
+import type { AgentEvent, AgUiEvent } from '../../src/protocol/index.js'
+import { fromAgUi } from '../../src/remote/index.js'
+import { callsTool, says, ScriptedLlm, whole } from '../support/adk/scripted-llm.js'
+import { callChunks } from '../support/langgraph/fake-model.js'
+import { agentModel, historyOf, interruptsIn } from '../support/langgraph/serve-graph.js'
+import { deferred, ofType } from '../support/run-agent.js'
+import { serveAgents } from '../support/serve-agents.js'
+
+/** Things that every runtime does alike, over the whole way. */
+
+const work = { name: 'work', description: 'Works.' }
+
+const last = (events: readonly AgUiEvent[]): AgUiEvent | undefined => events.at(-1)
+
+describe('usage of two calls of one model', () => {
+  const whenDone = (): string => 'done'
+
+  function kitAgent(): Agent {
+    const model = scriptedModel([
+      [{ toolCall: { name: 'work' } }, { usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } }],
+      ['Done.', { usage: { inputTokens: 4 } }],
+    ])
+    return defineAgent({ name: 'kit', model, tools: [defineTool({ ...work, execute: whenDone })] })
+  }
+
+  function adkAgent(): Agent {
+    const used = (usageMetadata: NonNullable<LlmResponse['usageMetadata']>) => ({
+      usageMetadata,
+      modelVersion: 'm',
+    })
+    const llm = new ScriptedLlm([
+      [
+        whole(
+          [{ functionCall: { name: 'work', args: {} } }],
+          used({ promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 }),
+        ),
+      ],
+      [whole([{ text: 'Done.' }], used({ promptTokenCount: 4 }))],
+    ])
+    const tools = [new FunctionTool({ ...work, parameters: z.object({}), execute: whenDone })]
+    return fromAdk(new LlmAgent({ name: 'adk', model: llm, tools }))
+  }
+
+  function graphAgent(): Agent {
+    const used = (counts: object) => ({ content: '', usage_metadata: counts as never })
+    const model = agentModel([
+      [...callChunks('c1', 'work', {}), used({ input_tokens: 10, output_tokens: 5, total_tokens: 15 })],
+      ['Done.', used({ input_tokens: 4 })],
+    ])
+    const tools = [tool(whenDone, { ...work, schema: z.object({}) })]
+    return fromLangGraph(createAgent({ model, tools, checkpointer: new MemorySaver() }).graph, {
+      name: 'graph',
+    })
+  }
+
+  it.each([
+    ['the kit', kitAgent],
+    ['ADK', adkAgent],
+    ['LangGraph', graphAgent],
+  ])('adds up when one of them reports its input alone, with %s', async (_, make) => {
+    const served = await serveAgents({ agents: [make()] })
+    const end = last(await served.talk().say('Go'))
+    expect(end).toMatchObject({
+      type: 'RUN_FINISHED',
+      usage: [{ inputTokens: 14, outputTokens: 5, totalTokens: 19 }],
+    })
+  })
+})
+
+describe('a run that takes too long', () => {
+  const late: AgentEvent[] = [
+    { type: 'TEXT_MESSAGE_CHUNK', messageId: 'late', role: 'assistant', delta: 'Sorry.' },
+  ]
+  let begun = deferred()
+  const never = (): Promise<string> => {
+    begun.resolve()
+    return new Promise(() => undefined)
+  }
+
+  const kit = () => {
+    const model = scriptedModel([[{ toolCall: { name: 'work' } }], 'Fast.', 'Fast.'])
+    return defineAgent({ name: 'kit', model, tools: [defineTool({ ...work, execute: never })] })
+  }
+  const adk = () => {
+    const tools = [new FunctionTool({ ...work, parameters: z.object({}), execute: never })]
+    const model = new ScriptedLlm([callsTool({ name: 'work' }), says('Fast.'), says('Fast.')])
+    return fromAdk(new LlmAgent({ name: 'adk', model, tools }))
+  }
+  const graph = () => {
+    const model = agentModel([[...callChunks('c1', 'work', {})], ['Fast.'], ['Fast.']])
+    const tools = [tool(never, { ...work, schema: z.object({}) })]
+    return fromLangGraph(createAgent({ model, tools, checkpointer: new MemorySaver() }).graph, {
+      name: 'graph',
+    })
+  }
+
+  it.each([
+    ['the kit', kit],
+    ['ADK', adk],
+    ['LangGraph', graph],
+  ])('does not end as a success, though the hook says something, with %s', async (_, make) => {
+    begun = deferred()
+    const clock = manualClock()
+    const served = await serveAgents({
+      ...{ agents: [make()], clock, limits: { runTimeoutMs: 1000 } },
+      hooks: { runtimeTimeout: () => late },
+    })
+    const talk = served.talk()
+    const running = talk.say('Go')
+    await begun.promise
+    for (let n = 0; n < 10; n++) await clock.advance(500)
+    const events = await running
+    expect(last(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
+    expect((await historyOf(served)).at(-1)).toEqual({ id: 'late', role: 'assistant', content: 'Sorry.' })
+    expect(last(await talk.say('Again'))).toMatchObject({ outcome: { type: 'success' } })
+  })
+})
+
+describe('an interrupt of a subagent', () => {
+  const question = { message: 'Work?', responseSchema: z.object({ approved: z.boolean() }) }
+
+  const askingTool = () =>
+    defineTool({ ...work, execute: async (_, ctx) => (await ctx.interrupt(question)).status })
+
+  function kitTree(
+    inner: Agent = defineAgent({
+      ...{ name: 'inner', description: 'Works.', tools: [askingTool()] },
+      model: scriptedModel([[{ toolCall: { id: 'inner-1', name: 'work' } }], 'Worked.']),
+    }),
+  ): Agent {
+    const model = scriptedModel([
+      [{ toolCall: { id: 'outer-1', name: 'inner', args: { request: 'Go' } } }],
+      'Done.',
+    ])
+    return defineAgent({ name: 'boss', model, tools: [agentTool(inner)] })
+  }
+
+  function adkTree(): Agent {
+    const tools = [
+      new FunctionTool({
+        ...work,
+        parameters: z.object({}),
+        requireConfirmation: true,
+        execute: () => ({ ok: true }),
+      }),
+    ]
+    const model = new ScriptedLlm([callsTool({ name: 'work' }), says('Worked.')])
+    const inner = new LlmAgent({ name: 'inner', model, tools })
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- The shortest tree: a Workflow needs edges.
+    return fromAdk(new SequentialAgent({ name: 'boss', subAgents: [inner] }))
+  }
+
+  function graphTree(): Agent {
+    const State = Annotation.Root({ ...MessagesAnnotation.spec })
+    const inner = new StateGraph(State)
+      .addNode('ask', () => (interrupt({ message: 'Work?' }), {}))
+      .addEdge(START, 'ask')
+      .compile()
+    const outer = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner')
+    return fromLangGraph(outer.compile({ checkpointer: new MemorySaver() }), { name: 'boss' })
+  }
+
+  async function remoteTree(): Promise<Agent> {
+    const far = defineAgent({
+      ...{ name: 'far', tools: [askingTool()] },
+      model: scriptedModel([[{ toolCall: { id: 'far-1', name: 'work' } }], 'Worked.']),
+    })
+    const { url } = await serveAgents({ agents: [far] })
+    return kitTree(fromAgUi(new HttpAgent({ url }), { name: 'inner', description: 'Works.' }))
+  }
+
+  it.each([
+    ['the kit', () => kitTree()],
+    ['ADK', adkTree],
+    ['LangGraph', graphTree],
+    ['a remote agent', remoteTree],
+  ])('keeps its subagent on connect, when asked again and after a restart, with %s', async (_, make) => {
+    const agent = await make()
+    let served = await serveAgents({ agents: [agent], store: 'sqlite' })
+    const talk = served.talk()
+    const first = await talk.say('Go')
+    const [span] = ofType(first, 'SUBAGENT_STARTED')
+    const [asked] = interruptsIn(first)
+    expect(asked?.subagentRunId).toBe(span?.subagentRunId)
+    const body = { threadId: 'thread-1', protocolVersion: '1.0' }
+    const connected = async () => (await served.stream('/connect', { body })).events
+    expect(interruptsIn(await connected())).toEqual([asked])
+    const other = served.talk()
+    expect(interruptsIn(await other.say('Hello?'))).toEqual([asked])
+    served = await served.restart()
+    expect(interruptsIn(await connected())).toEqual([asked])
+    const resume = [
+      {
+        interruptId: asked?.id ?? '',
+        status: 'resolved' as const,
+        payload: { approved: true, confirmed: true },
+      },
+    ]
+    const again = served.talk()
+    again.client.setMessages([...(await historyOf(served))])
+    expect(last(await again.send({ resume }))).toMatchObject({ outcome: { type: 'success' } })
+  })
+})
+
+describe('a tool that fails', () => {
+  const fail = (): never => {
+    throw new Error('no power')
+  }
+  const kit = () => {
+    const model = scriptedModel([[{ toolCall: { name: 'work' } }], 'Sorry.', 'Still.'])
+    const agent = defineAgent({ name: 'kit', model, tools: [defineTool({ ...work, execute: fail })] })
+    return { agent, seen: () => JSON.stringify(model.requests.at(-1)?.messages) }
+  }
+  const adk = () => {
+    const llm = new ScriptedLlm([callsTool({ name: 'work' }), says('Sorry.'), says('Still.')])
+    const tools = [new FunctionTool({ ...work, parameters: z.object({}), execute: fail })]
+    const agent = fromAdk(new LlmAgent({ name: 'adk', model: llm, tools }))
+    return { agent, seen: () => JSON.stringify(llm.calls.at(-1)) }
+  }
+  const graph = () => {
+    const model = agentModel([[...callChunks('c1', 'work', {})], ['Sorry.'], ['Still.']])
+    const tools = [tool(fail, { ...work, schema: z.object({}) })]
+    const { graph: compiled } = createAgent({ model, tools, checkpointer: new MemorySaver() })
+    return {
+      agent: fromLangGraph(compiled, { name: 'graph' }),
+      seen: () => JSON.stringify(model.calls.at(-1)),
+    }
+  }
+
+  it.each([
+    ['the kit', kit],
+    ['ADK', adk],
+    ['LangGraph', graph],
+  ])('has the standard error on its message, in history and snapshots, with %s', async (_, make) => {
+    const { agent, seen } = make()
+    const served = await serveAgents({ agents: [agent] })
+    const talk = served.talk()
+    const [result] = ofType(await talk.say('Go'), 'TOOL_CALL_RESULT')
+    expect(result?.metadata).toMatchObject({ millrace: { isError: true } })
+    const failed = (messages: readonly Message[]) =>
+      messages.find((message): message is ToolMessage => message.role === 'tool')?.error
+    expect(failed(await historyOf(served))).toContain('no power')
+    const body = { threadId: 'thread-1', protocolVersion: '1.0' }
+    const [snapshot] = ofType((await served.stream('/connect', { body })).events, 'MESSAGES_SNAPSHOT')
+    expect(failed(snapshot?.messages ?? [])).toContain('no power')
+    await talk.say('And now?')
+    expect(seen()).toContain('no power')
+  })
+})
