@@ -1,6 +1,6 @@
 /**
- * All hooks of a run, from the request to the last byte: record, sanitise, filter ADK's events, translate some of them
- * differently, and change what clients see.
+ * Hooks on a run, from the request to the last byte: record, sanitise, filter ADK's events, translate some of them
+ * differently, and change what clients see. `adk-lock` and `adk-plugins` have the hooks `lock` and `runtimeTimeout`.
  */
 import assert from 'node:assert/strict'
 import { HttpAgent } from '@ag-ui/client'
