@@ -125,7 +125,7 @@ export interface RunContext extends Identity, Interrupting {
   readonly state: unknown
   /**
    * Replaces the shared state, by value or by a function of the current one. Yield the event it returns: the client gets
-   * the difference. Throws ENCODING_ERROR, with the path, for a value that is not JSON.
+   * the difference. A value becomes JSON; throws ENCODING_ERROR, with the path, when it cannot.
    */
   readonly setState: (next: unknown) => AgentEvent
   /**
@@ -315,7 +315,7 @@ export interface Tool {
    */
   readonly timeoutMs?: number
   /**
-   * Checks the arguments and runs. An async generator yields progress and returns the result. Throws
+   * Checks the arguments and runs. A generator yields progress and returns the result. Throws
    * INVALID_TOOL_ARGUMENTS when the arguments do not fit; whatever else it throws is the tool's own failure.
    */
   call(args: unknown, ctx: ToolContext): unknown
@@ -347,8 +347,8 @@ export interface ToolContext extends Identity, Interrupting {
   /** The state shared with the client. Change it with `setState`. */
   readonly state: unknown
   /**
-   * Replaces the shared state, by value or by a function of the current one. The client gets the difference. Throws
-   * ENCODING_ERROR, with the path, for a value that is not JSON.
+   * Replaces the shared state, by value or by a function of the current one. The client gets the difference. A value
+   * becomes JSON; throws ENCODING_ERROR, with the path, when it cannot.
    */
   readonly setState: (next: unknown) => void
   /** Sends an AG-UI event of the tool's own, for example CUSTOM or ACTIVITY_SNAPSHOT. */

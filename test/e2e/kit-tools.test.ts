@@ -51,3 +51,73 @@ describe('a tool', () => {
     expect(seen).toEqual([person, person])
   })
 })
+
+describe('what is not JSON', () => {
+  const loose = () => ({ at: new Date(0), big: 7n, by: new Map([['a', new Set([1])]]), none: NaN })
+  const json = { at: '1970-01-01T00:00:00.000Z', big: '7', by: { a: [1] }, none: null }
+
+  type Execute = (args: unknown, ctx: ToolContext) => unknown
+  /** How a value leaves a tool, and the event that carries it. */
+  const ways: readonly {
+    way: string
+    execute: (value: unknown) => Execute
+    shown: (json: object) => object
+  }[] = [
+    {
+      way: 'returned',
+      execute: (value) => () => value,
+      shown: (value) => ({ type: 'TOOL_CALL_RESULT', content: JSON.stringify(value) }),
+    },
+    {
+      way: 'yielded',
+      execute: (value) =>
+        async function* () {
+          yield value
+          return await Promise.resolve('ok')
+        },
+      shown: (value) => ({ type: 'ACTIVITY_SNAPSHOT', content: expect.objectContaining(value) as unknown }),
+    },
+    {
+      way: 'yielded by function*',
+      execute: (value) =>
+        function* () {
+          yield value
+          return 'ok'
+        },
+      shown: (value) => ({ type: 'ACTIVITY_SNAPSHOT', content: expect.objectContaining(value) as unknown }),
+    },
+    {
+      way: 'set as state',
+      execute: (value) => (_, ctx) => ctx.setState({ value }),
+      shown: (value) => ({ type: 'STATE_SNAPSHOT', snapshot: { value } }),
+    },
+    {
+      way: 'emitted',
+      execute: (value) => (_, ctx) => ctx.emit({ type: 'CUSTOM', name: 'x', value }),
+      shown: (value) => ({ type: 'CUSTOM', value }),
+    },
+    {
+      way: 'the end of the run',
+      execute: (value) => (_, ctx) => ctx.exit(value),
+      shown: (value) => ({ type: 'RUN_FINISHED', result: value }),
+    },
+  ]
+
+  async function eventsOf(execute: Execute) {
+    const tool = defineTool({ name: 'tool', description: 'A tool.', execute })
+    const model = scriptedModel([[{ toolCall: { name: 'tool' } }], 'Done.'])
+    const served = await serveAgents({ agents: [defineAgent({ name: 'a', model, tools: [tool] })] })
+    return served.talk().say('Go.')
+  }
+
+  it.each(ways)('becomes JSON when it is $way', async ({ execute, shown }) => {
+    expect(await eventsOf(execute(loose()))).toContainEqual(expect.objectContaining(shown(json)))
+  })
+
+  it.each(ways)('and cannot become it is told to the model when it is $way', async ({ execute }) => {
+    const events = await eventsOf(execute({ forgotten: Promise.resolve() }))
+    const content = expect.stringMatching(/^Error: .* is not JSON: .*forgotten is a Promise\.$/) as string
+    expect(events).toContainEqual(expect.objectContaining({ type: 'TOOL_CALL_RESULT', content }))
+    expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+  })
+})

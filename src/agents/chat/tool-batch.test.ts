@@ -351,11 +351,11 @@ describe('the shared state', () => {
 
   test('must be JSON: the tool that breaks this fails, with the place', async () => {
     const { agent } = agentWith(
-      [toolOf('bad', ({ setState }) => setState({ list: [{ when: new Date(0) }] }))],
+      [toolOf('bad', ({ setState }) => setState({ list: [{ when: Promise.resolve() }] }))],
       [[call('c1', 'bad')], 'Done.'],
     )
     const { events, outcome } = await play(agent, 'Go.')
-    expect(resultsIn(events)).toEqual(['c1: Error: state.list[0].when is a Date, not JSON.'])
+    expect(resultsIn(events)).toEqual(['c1: Error: state is not JSON: list[0].when is a Promise.'])
     expect(outcome.state).toEqual({})
   })
 })

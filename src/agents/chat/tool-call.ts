@@ -2,11 +2,13 @@ import { context } from '@opentelemetry/api'
 import { linkAbort, untilAborted } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/abortable.js'
+import { isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunContext, Suspension, Tool, ToolContext, ToolEnd } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { toolSpan } from '../run/tracing.js'
-import { errorContent, toResultContent } from '../tools/tool-result.js'
+import { errorContent, toResultContent, toToolJson } from '../tools/tool-result.js'
 import type { CallRequest } from './model-answer.js'
 import type { Middleware, ToolCallInfo } from './middleware.js'
 import { ActiveCall, callAddress, StoppedSignal } from './tool-context.js'
@@ -87,7 +89,8 @@ export async function* runCall(
 
 function toResult(value: unknown, tool: Tool | undefined, { ctx, end }: ActiveCall): CallResult {
   const content = toResultContent(value, ctx.toolName)
-  const direct = tool?.returnDirectly === true ? { direct: { value: value ?? null } } : {}
+  const direct =
+    tool?.returnDirectly === true ? { direct: { value: toToolJson(value ?? null, ctx.toolName) } } : {}
   return { content, ...direct, ...(end ? { end } : {}) }
 }
 
@@ -171,7 +174,7 @@ async function callWithTimeout(
 
 /** Reads the result of a tool. A generator sends its progress first, at the pace of the reader. */
 async function readResult(value: unknown, active: ActiveCall): Promise<unknown> {
-  if (!isAsyncGenerator(value)) return value
+  if (!isAsyncGenerator(value) && !isGenerator(value)) return value
   let isDone = false
   try {
     for (;;) {
@@ -186,13 +189,18 @@ async function readResult(value: unknown, active: ActiveCall): Promise<unknown> 
   }
 }
 
+/** Whether a tool was written as `function*`. */
+function isGenerator(value: unknown): value is Generator<unknown, unknown> {
+  return Object.prototype.toString.call(value) === '[object Generator]'
+}
+
 /** Progress of a tool is shown as an activity beside the call. */
-function progressEvent({ toolCallId, toolName }: ToolContext, progress: unknown): AgentEvent {
-  const isObject = typeof progress === 'object' && progress !== null && !Array.isArray(progress)
+function progressEvent({ toolCallId, toolName }: ToolContext, value: unknown): AgentEvent {
+  const progress = toJson(value ?? null, `The progress of tool '${toolName}'`)
   return {
     type: 'ACTIVITY_SNAPSHOT',
     messageId: `${toolCallId}:progress`,
     activityType: 'tool-progress',
-    content: { toolCallId, toolName, ...(isObject ? progress : { message: progress }) },
+    content: { toolCallId, toolName, ...(isRecord(progress) ? progress : { message: progress }) },
   }
 }

@@ -1,9 +1,11 @@
 import type { Context as TraceContext } from '@opentelemetry/api'
 import { createQueue } from '../../core/queue.js'
+import { toJson } from '../../core/to-json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, DelegatedEnd, InterruptScope, RunContext, ToolContext, ToolEnd } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { addressOfCall, nameAt } from '../run/address.js'
+import { toToolJson } from '../tools/tool-result.js'
 import type { CallRequest } from './model-answer.js'
 
 /** Thrown by `delegate` when its agent was stopped at a safe point: the call resumes with the run. */
@@ -85,8 +87,9 @@ function createToolContext(call: CallRequest, active: ActiveCall, options: Activ
       return ctx.state
     },
     setState: (next) => void active.send(ctx.setState(next)),
-    emit: (event) => void active.send(event),
-    exit: (result = null) => void (active.end = { type: 'exit', result }),
+    // Checked here, where the tool can be told.
+    emit: (event) => void active.send(toJson(event, event.type) as AgentEvent),
+    exit: (result = null) => void (active.end = { type: 'exit', result: toToolJson(result, call.name) }),
     breakLoop: () => void (active.end = { type: 'break' }),
     transfer: (to) => void (active.end = { type: 'transfer', to }),
     interrupt: interrupts.interrupt,

@@ -12,7 +12,7 @@ import { readHistory, type HistoryReader } from '../history/history.js'
 import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
 import { delegate } from './delegate.js'
-import { assertJson } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import type { EventOf } from '../../protocol/index.js'
 
 /** What all contexts of one run share. */
@@ -132,13 +132,12 @@ export class SharedState {
 
   /**
    * Replaces the state, by value or by a function of the current one. Throws ENCODING_ERROR, with the path, for a value
-   * that is not JSON. The run stream computes the difference when it writes the event.
+   * that cannot be JSON. The run stream computes the difference when it writes the event.
    */
   set(next: unknown): EventOf<'STATE_SNAPSHOT'> {
     const value: unknown =
       typeof next === 'function' ? (next as (current: unknown) => unknown)(this.current) : next
-    assertJson(value, 'state')
-    this.#value = copyJson(value)
+    this.#value = toJson(value, 'state')
     this.#isOwn = true
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
     const marked = { ...event, [changedState]: this.#value }

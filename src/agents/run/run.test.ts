@@ -241,7 +241,7 @@ describe('how an agent ends', () => {
   test('a result that is not JSON fails the run', async () => {
     const agent = agentOf(async function* () {
       yield* []
-      return await Promise.resolve({ type: 'done', result: 1n })
+      return await Promise.resolve({ type: 'done', result: Symbol('no') })
     })
     const { outcome } = await play(agent, 'Go.')
     expect(outcome).toMatchObject({ type: 'failed', error: { code: 'ENCODING_ERROR' } })

@@ -20,11 +20,10 @@ describe('a shared state', () => {
   })
 
   test.each<[unknown, string]>([
-    [undefined, 'state is a value of type undefined, not JSON.'],
-    [{ a: [new Map()] }, 'state.a[0] is a Map, not JSON.'],
-    [{ a: () => 1 }, 'state.a is a value of type function, not JSON.'],
-    [{ n: Infinity }, 'state.n is Infinity, not JSON.'],
-  ])('refuses what is not JSON, and stays as it was (%#)', (next, message) => {
+    [undefined, 'state is not JSON: it is a value of type undefined.'],
+    [{ a: [new WeakMap()] }, 'state is not JSON: a[0] is a WeakMap.'],
+    [() => () => 1, 'state is not JSON: it is a value of type function.'],
+  ])('refuses what cannot be JSON, and stays as it was (%#)', (next, message) => {
     const state = new SharedState({ a: 1 })
     expect(() => state.set(() => next)).toThrow(expect.objectContaining({ code: 'ENCODING_ERROR', message }))
     expect(state.current).toEqual({ a: 1 })

@@ -14,7 +14,7 @@ interface ToolBasics<Args> {
   /** How long a call may take, in milliseconds. See `Tool.timeoutMs`. */
   readonly timeoutMs?: number
   /**
-   * Executes a call, with checked arguments. May be sync, async, or an async generator that yields progress and returns
+   * Executes a call, with checked arguments. May be sync, async, or a generator that yields progress and returns
    * the result. Its errors go back to the model, unless the agent's `onToolError` says otherwise.
    */
   execute(args: Args, ctx: ToolContext): unknown

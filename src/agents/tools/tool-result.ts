@@ -1,5 +1,5 @@
 import type { ContentPart } from '@ag-ui/core'
-import { MillraceError } from '../../core/errors.js'
+import { toJson } from '../../core/to-json.js'
 import type { ContentResult } from '../contract.js'
 
 // Registered, so that two installed copies of the package know each other's results.
@@ -21,20 +21,18 @@ export function contentResult(parts: readonly ContentPart[]): ContentResult {
 
 /**
  * The content of TOOL_CALL_RESULT for a tool's value: text and parts as they are, nothing as empty text, all else as
- * JSON. Throws ENCODING_ERROR, with the name of the tool, for a value that is not JSON.
+ * JSON. Throws ENCODING_ERROR, with the name of the tool, for a value that cannot be JSON.
  */
 export function toResultContent(value: unknown, toolName: string): string | ContentPart[] {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
   if (isContentResult(value)) return [...value.parts]
-  try {
-    // Undefined for a function or a symbol, though its type does not say so.
-    const json = JSON.stringify(value) as string | undefined
-    if (json !== undefined) return json
-  } catch (error) {
-    throw notJson(toolName, error instanceof Error ? error.message : String(error), { cause: error })
-  }
-  throw notJson(toolName, `it is a ${typeof value}`)
+  return JSON.stringify(toToolJson(value, toolName))
+}
+
+/** A value that a tool returns, as JSON. */
+export function toToolJson(value: unknown, toolName: string): unknown {
+  return toJson(value, `The result of tool '${toolName}'`)
 }
 
 /** The content for an error of a tool: its message, never a stack. */
@@ -47,10 +45,4 @@ export function errorContent(error: unknown): string {
 
 function isContentResult(value: unknown): value is ContentResult {
   return typeof value === 'object' && value !== null && brand in value
-}
-
-function notJson(toolName: string, why: string, cause?: unknown): MillraceError {
-  return new MillraceError('ENCODING_ERROR', `The result of tool '${toolName}' is not JSON: ${why}.`, {
-    cause,
-  })
 }

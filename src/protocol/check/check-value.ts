@@ -3,6 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { AgUiEvent, AgentEvent, FieldNote } from '../contract.js'
 import { type Shape, toKindCheck, toShape } from './schema-shape.js'
 import { isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 
 /** The shape of each event type. */
 const eventShapes: ReadonlyMap<unknown, Shape> = (() => {
@@ -31,7 +32,7 @@ export function checkAgentEvent(
     problems.report(`'${type}' is not an AG-UI 1.0 event; it was left out`)
     return undefined
   }
-  const { value, warnings, issues } = checkValue(withoutBrokenTime(jsonCopy(event, type)), shape)
+  const { value, warnings, issues } = checkValue(withoutBrokenTime(toJson(event, type)), shape)
   const [issue] = issues
   if (issue) {
     const message = `${type}.${issue.field}: ${issue.message}`
@@ -48,18 +49,6 @@ function withoutBrokenTime(event: unknown): unknown {
   const { timestamp, ...rest } = event
   const rounded = typeof timestamp === 'number' ? Math.round(timestamp) : undefined
   return Number.isSafeInteger(rounded) ? { ...rest, timestamp: rounded } : rest
-}
-
-/** A copy as JSON would carry it. Throws ENCODING_ERROR when that is not possible. */
-export function jsonCopy(value: unknown, what: string): unknown {
-  try {
-    const text = JSON.stringify(value) as string | undefined
-    if (text !== undefined) return JSON.parse(text)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${reason}`, { cause })
-  }
-  throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: it is ${typeof value}`)
 }
 
 /** Says what is malformed about a strict event, if anything: clients would break off over it. */

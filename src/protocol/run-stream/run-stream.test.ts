@@ -483,7 +483,7 @@ describe('events without meaning', () => {
     ],
     [
       'a value that is not JSON',
-      { type: 'CUSTOM', name: 'x', value: 1n },
+      { type: 'CUSTOM', name: 'x', value: Promise.resolve() },
       'ENCODING_ERROR',
       'CUSTOM is not JSON',
     ],

@@ -2,7 +2,8 @@ import type { Interrupt, Metadata, RunFinishedOutcome, TokenUsage } from '@ag-ui
 import { InterruptSchema } from '@ag-ui/core/schemas'
 import { errorCodes } from '../../core/error-codes.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { checkValue, jsonCopy } from '../check/check-value.js'
+import { toJson } from '../../core/to-json.js'
+import { checkValue } from '../check/check-value.js'
 import { toShape } from '../check/schema-shape.js'
 import { sumUsage } from '../token-usage.js'
 import type { CloseOptions, EventOf, FailOptions, RunEnd } from '../contract.js'
@@ -25,7 +26,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
   switch (end.type) {
     case 'success': {
       // Null means the same as no result, and clients refuse it.
-      const result = jsonCopy(end.result ?? null, 'the result of the run')
+      const result = toJson(end.result ?? null, 'the result of the run')
       closeLanes(run, () => ({ type: 'SUBAGENT_FINISHED' }))
       run.emit({
         ...finished,
@@ -114,7 +115,7 @@ function checkInterrupts(run: RunState, interrupts: readonly Interrupt[]): Inter
   }
   const ids = new Set<string>()
   return interrupts.map((interrupt) => {
-    const { value, issues } = checkValue(jsonCopy(interrupt, 'an interrupt'), interruptShape)
+    const { value, issues } = checkValue(toJson(interrupt, 'an interrupt'), interruptShape)
     const [issue] = issues
     if (issue) throw new MillraceError('INVALID_INTERRUPT', `interrupt.${issue.field}: ${issue.message}`)
     // The walk has just compared every member with the schema this type is generated from.

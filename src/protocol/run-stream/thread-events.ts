@@ -1,6 +1,6 @@
 import type { ActivityMessage } from '@ag-ui/core'
 import { isRecord } from '../../core/json.js'
-import { jsonCopy } from '../check/check-value.js'
+import { toJson } from '../../core/to-json.js'
 import type { EventOf } from '../contract.js'
 import { applyPatch } from '../fold/patch.js'
 import { closeItems, freeMessageId, renamedMessage } from './items.js'
@@ -21,7 +21,7 @@ export function writeStateDelta(run: RunState, event: EventOf<'STATE_DELTA'>): v
   const problem = run.tryEmit(withLaneTag(event, lane))
   if (problem === undefined) return
   run.report(problem)
-  const snapshot = run.readState ? jsonCopy(run.readState(), 'readState') : run.fold.state
+  const snapshot = run.readState ? toJson(run.readState(), 'readState') : run.fold.state
   run.emit({ type: 'STATE_SNAPSHOT', snapshot, ...laneTag(lane) })
 }
 

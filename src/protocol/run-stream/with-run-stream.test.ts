@@ -53,7 +53,7 @@ describe('a generator made a run', () => {
     let closed = false
     async function* broken(): AsyncGenerator<AgentEvent, undefined> {
       try {
-        yield { type: 'CUSTOM', name: 'x', value: 1n }
+        yield { type: 'CUSTOM', name: 'x', value: Promise.resolve() }
         await Promise.resolve()
         return undefined
       } finally {

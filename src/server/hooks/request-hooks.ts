@@ -1,4 +1,5 @@
-import { assertJson, isRecord } from '../../core/json.js'
+import { isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import { untilAborted } from '../../core/abort.js'
 import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Claims } from '../../agents/index.js'
@@ -95,8 +96,7 @@ export async function initialState(server: HookContext, input: RunInput, info: R
   const making = callHook(server, 'initialState', async () => {
     const state: unknown = await hook(input, info)
     if (!isRecord(state)) throw new TypeError('initialState gave no object.')
-    assertJson(state, 'state')
-    return state
+    return toJson(state, 'state')
   })
   return untilAborted(Promise.resolve(making), info.signal)
 }
