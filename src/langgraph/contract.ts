@@ -82,7 +82,8 @@ interface NativeRunError extends NativeRun {
 
 /** The native events of a graph, in the order in which they happen. */
 export type GraphEvent =
-  | ({ readonly type: 'node-start'; readonly node: string } & NativeRunStart)
+  /** `ns` is the checkpoint namespace of the graph that has the node; empty for the root graph. */
+  | ({ readonly type: 'node-start'; readonly node: string; readonly ns: string } & NativeRunStart)
   | ({ readonly type: 'node-end'; readonly output: unknown } & NativeRun)
   | ({ readonly type: 'node-error' } & NativeRunError)
   /** A nested graph: one that is a node, or one that a node or a tool calls. */

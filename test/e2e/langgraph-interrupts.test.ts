@@ -1,4 +1,3 @@
-import type { Interrupt, ResumeEntry } from '@ag-ui/core'
 import type { AIMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import {
@@ -16,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { clientTools, getClientTools } from '../../src/langgraph/tools/client-tools.js'
-import type { AgUiEvent } from '../../src/protocol/index.js'
+import { betweens, converse, yes, type MakeGraph } from '../support/langgraph/converse.js'
 import { callChunks, type ModelStep } from '../support/langgraph/fake-model.js'
 import {
   agentModel,
@@ -29,65 +28,14 @@ import {
   textIn,
 } from '../support/langgraph/serve-graph.js'
 import { ofType, resultsIn } from '../support/run-agent.js'
-import { clientVersions, linesOf, type ServedAgents } from '../support/serve-agents.js'
-import { clients, newClient } from './support-clients.js'
-import { inputOf, user } from './support-server.js'
+import { clientVersions, linesOf } from '../support/serve-agents.js'
+import { clients } from './support-clients.js'
+import { inputOf } from './support-server.js'
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
   notes: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
 })
-
-/** What happens to the server between interrupt and answer. */
-const betweens = [
-  'nothing',
-  'restart: threads and checkpoints in SQLite',
-  'restart: threads in memory, checkpoints in SQLite',
-] as const
-type Between = (typeof betweens)[number]
-type Graph = Parameters<typeof fromLangGraph>[0]
-type MakeGraph = (checkpointer: BaseCheckpointSaver) => unknown
-type Answers = (question: Interrupt) => Omit<ResumeEntry, 'interruptId'> | undefined
-
-const yes = (payload: unknown = {}) => ({ status: 'resolved' as const, payload })
-
-/** A conversation that survives a restart. After it, a new client knows only what the server sends. */
-async function converse(make: MakeGraph, between: Between) {
-  let served: ServedAgents = await serveGraph({
-    make: (checkpointer) => fromLangGraph(make(checkpointer) as Graph, { name: 'asker' }),
-    checkpoints: 'sqlite',
-    store: between === 'restart: threads in memory, checkpoints in SQLite' ? 'memory' : 'sqlite',
-  })
-  let client = newClient({ url: served.url })
-  let count = 0
-  const go = async (fields: object = {}): Promise<readonly AgUiEvent[]> => {
-    const body = inputOf({ runId: `run-${++count}`, messages: client.messages, ...fields })
-    const { events } = await served.stream('/run', { body })
-    client.setMessages(await historyOf(served))
-    return events
-  }
-  return {
-    go,
-    get served() {
-      return served
-    },
-    async say(text: string): Promise<readonly AgUiEvent[]> {
-      client.addMessage(user(`u${count + 1}`, text))
-      return go()
-    },
-    /** Restarts if required, connects with a new client, and answers the interrupts. */
-    async answer(answers: Answers, fields: object = {}): Promise<readonly AgUiEvent[]> {
-      if (between !== 'nothing') served = await served.restart()
-      client = newClient({ url: served.url })
-      await client.connectAgent()
-      const resume = client.pendingInterrupts.flatMap((question) => {
-        const answer = answers(question)
-        return answer ? [{ interruptId: question.id, ...answer }] : []
-      })
-      return go({ resume, ...fields })
-    },
-  }
-}
 
 const oneQuestion: MakeGraph = (checkpointer) =>
   new StateGraph(State)

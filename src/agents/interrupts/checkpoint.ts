@@ -94,8 +94,8 @@ export function checkpointOf(agent: Agent, thread: SuspendedThread): Checkpoint 
 }
 
 /**
- * Removes interrupts that are settled: answered, and their tool call has its result. An agent of a foreign runtime
- * interrupts for several calls at once, so its frame keeps the answers until it has all of them.
+ * Removes interrupts that are settled: answered, and their tool call has its result, or their frame has the answer. An
+ * agent of a foreign runtime interrupts for several calls at once, so its frame keeps the answers until it has all of them.
  */
 export function withoutSettled(
   checkpoint: Checkpoint,
@@ -103,8 +103,11 @@ export function withoutSettled(
   messages: readonly Message[],
 ): Checkpoint {
   const results = new Set(messages.map((one) => (one.role === 'tool' ? one.toolCallId : undefined)))
-  const isSettled = ({ interrupt: { id, toolCallId } }: OpenInterrupt): boolean =>
-    toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
+  const isSettled = ({ interrupt: { id, toolCallId }, address }: OpenInterrupt): boolean => {
+    const frame = checkpoint.frames[address]
+    if (isInterruptFrame(frame) && id in frame.answers) return true
+    return toolCallId !== undefined && results.has(toolCallId) && answers.has(id)
+  }
   const settled = checkpoint.openInterrupts.filter(isSettled)
   const used = new Map([...answers].filter(([id]) => settled.some(({ interrupt }) => interrupt.id === id)))
   const frames = settled.flatMap(({ address }) => {

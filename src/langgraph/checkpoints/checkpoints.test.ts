@@ -14,13 +14,8 @@ import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type Postgres } from '../../../test/support/postgres.js'
-import {
-  deleteCheckpoints,
-  savedState,
-  storedInterrupts,
-  storedMessages,
-  writeCheckpointState,
-} from './checkpoints.js'
+import { deleteCheckpoints, savedState, storedMessages, writeCheckpointState } from './checkpoints.js'
+import { storedInterrupts } from './stored-interrupts.js'
 import { markCheckpoint, unseenMessages } from './marks.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
 import { toAgui } from '../messages/to-agui.js'

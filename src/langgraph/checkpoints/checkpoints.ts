@@ -8,9 +8,10 @@ import {
   emptyCheckpoint,
 } from '@langchain/langgraph'
 import { isRecord } from '../../core/json.js'
-import type { CheckpointedGraph, GraphInterruption } from '../contract.js'
+import type { CheckpointedGraph } from '../contract.js'
 import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
 import { readGraphMessages } from '../messages/to-agui.js'
+import { storedInterrupts } from './stored-interrupts.js'
 
 /** The graph's own checkpointer. Undefined if it has none: `true` and `false` are for nested graphs. */
 export function checkpointerOf({
@@ -62,69 +63,6 @@ export async function writeCheckpointState(
     { updates: [{ values: null, asNode: END }] },
   ])
   return true
-}
-
-/** An interrupt that is open in a checkpoint. */
-export interface StoredInterrupt extends GraphInterruption {
-  /** The number of earlier interrupts with the same id. All of them were answered. */
-  readonly answersBefore: number
-}
-
-/**
- * The interrupts that are open in the newest checkpoint. They are read from the pending writes of its tasks, because
- * `getState` still lists an answered interrupt while others are open.
- */
-export async function storedInterrupts(
-  checkpointer: BaseCheckpointSaver,
-  config: RunnableConfig,
-): Promise<StoredInterrupt[]> {
-  const tuple = await checkpointer.getTuple(config)
-  // By task. Answers also stand under the id of their interrupt, and only there if a nested graph raised it.
-  const tasks = new Map<string, TaskWrites>()
-  for (const [id, channel, value] of tuple?.pendingWrites ?? [])
-    tasks.set(id, addWrite(tasks.get(id) ?? noWrites, channel, value))
-  return [...tasks.values()].flatMap((task) => (task.isDone ? [] : taskInterrupts(task, tasks)))
-}
-
-interface TaskWrites {
-  readonly interrupts: readonly unknown[]
-  readonly answers: readonly unknown[]
-  readonly isDone: boolean
-}
-
-const noWrites: TaskWrites = { interrupts: [], answers: [], isDone: false }
-
-function addWrite(task: TaskWrites, channel: string, value: unknown): TaskWrites {
-  switch (channel) {
-    case '__interrupt__':
-      return { ...task, interrupts: Array.isArray(value) ? value : [value] }
-    case '__resume__':
-      return { ...task, answers: Array.isArray(value) ? value : [value] }
-    case '__error__':
-      return task
-    default:
-      return { ...task, isDone: true }
-  }
-}
-
-function taskInterrupts(
-  { interrupts, answers }: TaskWrites,
-  tasks: ReadonlyMap<string, TaskWrites>,
-): StoredInterrupt[] {
-  return interrupts.map((entry) => {
-    const { id, value } = isRecord(entry) ? entry : { id: undefined, value: entry }
-    if (typeof id !== 'string') return { id: undefined, value, ns: [], answersBefore: answers.length }
-    const ofNested = nestingDepth(tasks.get(id)?.answers ?? [])
-    return { id, value, ns: [], answersBefore: Math.max(answers.length, ofNested) }
-  })
-}
-
-/** Under the id of an interrupt, its answers are nested: [[[first], second], third]. */
-function nestingDepth(answers: readonly unknown[]): number {
-  const [before] = answers
-  return answers.length === 2 && Array.isArray(before)
-    ? 1 + nestingDepth(before)
-    : Math.min(answers.length, 1)
 }
 
 /** A past checkpoint to resume from. */

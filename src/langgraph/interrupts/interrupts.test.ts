@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callChunks, FakeModel, type ModelStep } from '../../../test/support/langgraph/fake-model.js'
 import type { Answer } from '../../agents/index.js'
-import { type StoredInterrupt, storedInterrupts } from '../checkpoints/checkpoints.js'
+import { type StoredInterrupt, storedInterrupts } from '../checkpoints/stored-interrupts.js'
 import { readGraphMessages } from '../messages/to-agui.js'
 import { clientToolAnswers, planGraphResume } from './resume.js'
 import {
@@ -280,6 +280,7 @@ describe('without a graph', () => {
         {
           kind: 'value',
           graphId: 'q',
+          answersBefore: 0,
           interrupt: {
             id: 'q:0',
             reason: 'app:pick',

@@ -1,6 +1,7 @@
 import { BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import { checkpointerOf, savedState, storedInterrupts, storedMessages } from '../checkpoints/checkpoints.js'
+import { checkpointerOf, savedState, storedMessages } from '../checkpoints/checkpoints.js'
+import { storedInterrupts } from '../checkpoints/stored-interrupts.js'
 import type { ServableGraph } from '../contract.js'
 import { breakpointInterrupt, toResumableInterrupts, type ResumableInterrupt } from './to-interrupts.js'
 

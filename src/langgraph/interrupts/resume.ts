@@ -5,8 +5,12 @@ import { toDecision, type ResumableInterrupt } from './to-interrupts.js'
 
 /** The way a graph resumes with some answers. */
 export type GraphResumePlan =
-  /** Stream this: a Command, or null after a breakpoint. */
-  | { readonly type: 'resume'; readonly input: Command | null }
+  /** Stream this: a Command, or null after a breakpoint. It answers these interrupts. */
+  | {
+      readonly type: 'resume'
+      readonly input: Command | null
+      readonly answered: readonly ResumableInterrupt[]
+    }
   /** No interrupt can be resumed yet. */
   | { readonly type: 'wait' }
   /** A breakpoint was cancelled: the graph stays where it is. */
@@ -24,16 +28,19 @@ export function planGraphResume(
   answers: Answers,
   update: object = {},
 ): GraphResumePlan {
-  const statuses = interrupts
-    .filter(({ kind }) => kind === 'breakpoint')
-    .map(({ interrupt }) => answers.get(interrupt.id)?.status)
+  const breakpoints = interrupts.filter(({ kind }) => kind === 'breakpoint')
+  const statuses = breakpoints.map(({ interrupt }) => answers.get(interrupt.id)?.status)
   if (statuses.includes('cancelled')) return { type: 'stop' }
   const values = resumeValues(interrupts, answers)
   const change = Object.keys(update).length > 0 ? { update: { ...update } } : undefined
-  if (values.length > 0)
-    return { type: 'resume', input: new Command({ resume: resumeMap(values), ...change }) }
+  if (values.length > 0) {
+    const answered = interrupts.filter(
+      (entry) => entry.kind !== 'breakpoint' && values.some(([graphId]) => graphId === entry.graphId),
+    )
+    return { type: 'resume', input: new Command({ resume: resumeMap(values), ...change }), answered }
+  }
   if (!statuses.includes('resolved')) return { type: 'wait' }
-  return { type: 'resume', input: change ? new Command(change) : null }
+  return { type: 'resume', input: change ? new Command(change) : null, answered: breakpoints }
 }
 
 type ResumeValue = readonly [graphId: string | undefined, value: unknown]

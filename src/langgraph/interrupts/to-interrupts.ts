@@ -2,28 +2,28 @@ import type { Interrupt } from '@ag-ui/core'
 import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import type { Answer } from '../../agents/index.js'
 import { ifString, isEqual, isRecord, toJsonValue } from '../../core/json.js'
-import type { StoredInterrupt } from '../checkpoints/checkpoints.js'
-import type { GraphInterruption } from '../contract.js'
+import type { StoredInterrupt } from '../checkpoints/stored-interrupts.js'
 
 /** An interrupt that clients see, and what the graph needs to resume from it. JSON: it is saved while the run waits. */
 export type ResumableInterrupt =
-  | {
+  | (RaisedInterrupt & {
       readonly kind: 'value'
-      readonly interrupt: Interrupt
-      /** LangGraph's id. Not unique, see `GraphInterruption`. */
-      readonly graphId: string | undefined
       /** The client tool call whose result answers it. */
       readonly clientCallId?: string
-    }
+    })
   /** One of the actions that one interrupt of `humanInTheLoopMiddleware` asks about. */
-  | {
-      readonly kind: 'action'
-      readonly interrupt: Interrupt
-      readonly graphId: string | undefined
-      readonly index: number
-    }
+  | (RaisedInterrupt & { readonly kind: 'action'; readonly index: number })
   /** The graph was compiled to stop here. */
   | { readonly kind: 'breakpoint'; readonly interrupt: Interrupt }
+
+/** An interrupt that the code of a graph has raised. */
+interface RaisedInterrupt {
+  readonly interrupt: Interrupt
+  /** LangGraph's id. Not unique, see `GraphInterruption`. */
+  readonly graphId: string | undefined
+  /** See `StoredInterrupt`. */
+  readonly answersBefore: number
+}
 
 /**
  * Turns the interrupts of a graph into AG-UI interrupts. Their ids are `<LangGraph's id>:<answers before>`, so that an
@@ -42,6 +42,13 @@ export function toResumableInterrupts(
   })
 }
 
+/** LangGraph's ids of the interrupts in a GraphInterrupt error. */
+export function raisedInterruptIds(error: unknown): string[] {
+  const { interrupts } = (error ?? {}) as { interrupts?: unknown }
+  const entries: readonly unknown[] = Array.isArray(interrupts) ? interrupts : []
+  return entries.flatMap((entry) => (isRecord(entry) && typeof entry.id === 'string' ? [entry.id] : []))
+}
+
 /** The reason of an interrupt that stands for a client tool call. */
 export const clientToolReason = 'langgraph:client_tool'
 
@@ -50,7 +57,7 @@ export function isClientToolInterrupt(entry: ResumableInterrupt): boolean {
   return entry.kind === 'value' && entry.clientCallId !== undefined
 }
 
-function valueInterrupt(entry: GraphInterruption, id: string): ResumableInterrupt {
+function valueInterrupt(entry: StoredInterrupt, id: string): ResumableInterrupt {
   const value = toJsonValue(entry.value)
   const fields = isRecord(value) ? value : {}
   const toolCallId = ifString(fields.toolCallId ?? fields.tool_call_id)
@@ -69,6 +76,7 @@ function valueInterrupt(entry: GraphInterruption, id: string): ResumableInterrup
     kind: 'value',
     interrupt,
     graphId: entry.id,
+    answersBefore: entry.answersBefore,
     ...(isClientCall ? { clientCallId: toolCallId } : {}),
   }
 }
@@ -108,7 +116,7 @@ interface ReviewOptions {
 
 /** One interrupt for each action, with the id `<id>:<index>`. The graph resumes when all have an answer. */
 function reviewInterrupts(
-  entry: GraphInterruption,
+  entry: StoredInterrupt,
   { id, review, lastMessage }: ReviewOptions,
 ): ResumableInterrupt[] {
   const actions = review.actionRequests.map(readAction)
@@ -122,7 +130,7 @@ function reviewInterrupts(
       responseSchema: decisionSchema(allowedDecisions(review.reviewConfigs[index])),
       metadata: { langgraph: { value: { name, args }, ns: [...entry.ns] } },
     }
-    return { kind: 'action', interrupt, graphId: entry.id, index }
+    return { kind: 'action', interrupt, graphId: entry.id, answersBefore: entry.answersBefore, index }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import type { Control, RunContext } from '../../agents/index.js'
+import { withAnswers, type Control, type RunContext } from '../../agents/index.js'
 import { applyNativeHooks } from '../../bridge/native-hooks.js'
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
@@ -15,7 +15,8 @@ import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to
 import { GraphStream } from '../source/graph-stream.js'
 import { GraphTranslator } from '../translate/graph-translator.js'
 import { runConfig } from './graph-config.js'
-import { failedKey, startGraphRun, waitingControl, type GraphInput } from './start-run.js'
+import { GraphAttempt, takeBackLostAnswers } from './graph-attempt.js'
+import { failedKey, startGraphRun, waitingControl, type GraphFrame, type GraphInput } from './start-run.js'
 
 /** Runs a graph once. */
 export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
@@ -29,29 +30,28 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const { native: hooks, graceMs, clock, report } = ctx.services
   const answeredCalls = new Set<string>()
   let next: GraphInput | undefined = start
-  let isInterrupted = false
-  let hasBegun = false
+  let attempt = new GraphAttempt()
   try {
     while (next) {
-      isInterrupted = false
+      attempt = new GraphAttempt(next.answered)
       const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
       // Not a generator of its own: each one on the way costs every token.
       for await (const event of new GraphStream(setup.graph, { ...options, graceMs, clock, report })) {
-        if (event.type === 'node-start') hasBegun = true
-        if (event.type === 'interrupts') isInterrupted = true
+        if (event.type !== 'model-chunk') attempt.note(event)
         const shown = hooks ? await applyNativeHooks(hooks, event, translate) : translate(event)
         for (const one of shown) yield one
       }
-      next = isInterrupted ? await nextClientResult(run, answeredCalls) : undefined
+      attempt.hasEnded = true
+      next = attempt.isInterrupted ? await nextClientResult(run, answeredCalls) : undefined
     }
   } catch (error) {
-    if (hasBegun) ctx.values.set(failedKey(ctx), true)
+    if (attempt.hasBegun) ctx.values.set(failedKey(ctx), true)
     throw toGraphError(error, ctx.signal)
   } finally {
     translator.finish()
-    await markLastCheckpoint(run)
+    await leaveCheckpoint(run, attempt, start.frame)
   }
-  return await controlAfterRun(run, isInterrupted)
+  return await controlAfterRun(run, attempt.isInterrupted)
 }
 
 interface GraphRun {
@@ -107,16 +107,24 @@ async function nextClientResult(
   if (resume.type !== 'resume') return undefined
   for (const { interrupt } of interrupts)
     if (answers.has(interrupt.id)) answeredCalls.add(interrupt.toolCallId ?? '')
-  return { input: resume.input, config }
+  return { ...resume, config }
 }
 
-async function markLastCheckpoint({ setup, ctx, config, translator }: GraphRun): Promise<void> {
+/** Notes in the last checkpoint what the next run has to know. */
+async function leaveCheckpoint(
+  { setup, ctx, config, translator }: GraphRun,
+  attempt: GraphAttempt,
+  frame: GraphFrame | undefined,
+): Promise<void> {
   try {
+    const past = attempt.hasEnded ? undefined : await takeBackLostAnswers(setup.graph, config, attempt)
+    const used = new Map([...ctx.resume.answers].filter(([id]) => past?.has(id)))
+    if (frame && used.size > 0) ctx.resume.keepFrame(() => withAnswers(frame, used))
     const withRemoved = ctx.span.subagentRunId !== undefined
     await markCheckpoint(setup.graph, config, { shown: translator.shownMessages, withRemoved })
   } catch (error) {
     ctx.services.report(
-      `The checkpointer could not save which messages clients have; messages added elsewhere may get lost. ${String(error)}`,
+      `The checkpointer could not save what the next run has to know; messages added elsewhere and new answers may get lost. ${String(error)}`,
     )
   }
 }

@@ -8,6 +8,7 @@ import {
   type InterruptFrame,
   type RunContext,
 } from '../../agents/index.js'
+import { isEqual } from '../../core/json.js'
 import { savedState } from '../checkpoints/checkpoints.js'
 import type { GraphSetup } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
@@ -21,19 +22,23 @@ import { extrasInput } from '../tools/client-extras.js'
 export interface GraphInput {
   readonly input: unknown
   readonly config: RunnableConfig
+  /** The interrupts that the input answers. */
+  readonly answered?: readonly ResumableInterrupt[]
 }
 
 /** The start of a run: the graph gets an input, or the run ends at once. */
 export type GraphRunStart =
   | (GraphInput & {
       readonly type: 'run'
+      /** The frame of the run that this one resumes. */
+      readonly frame?: GraphFrame | undefined
       /** The whole thread, if others have added messages to the checkpoint meanwhile. */
       readonly thread?: readonly Message[]
     })
   | { readonly type: 'end'; readonly control: Control }
 
 /** The frame of an interrupted run. The graph's own position is in its checkpoint. */
-interface GraphFrame extends InterruptFrame {
+export interface GraphFrame extends InterruptFrame {
   readonly interrupts: readonly ResumableInterrupt[]
 }
 
@@ -49,7 +54,7 @@ export async function startGraphRun(
     const saved = await savedState(graph, config)
     if (saved && saved.next.length > 0) return { type: 'run', input: null, config }
   }
-  const open = await openGraphInterrupts(graph, config)
+  const open = asShown(await openGraphInterrupts(graph, config), frame)
   const interrupts =
     open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
   const answers = new Map<string, Answer>([
@@ -63,9 +68,30 @@ export async function startGraphRun(
   if (!isResuming) return await startWithNews(setup, ctx, config)
   const saved = await savedState(graph, config)
   const resume = planGraphResume(interrupts, answers, changedState(setup, ctx, saved?.values))
-  if (resume.type === 'resume') return { type: 'run', input: resume.input, config }
+  if (resume.type === 'resume') return { ...resume, type: 'run', config, frame }
   if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
   return { type: 'end', control: waitingControl(ctx, { interrupts, answers: Object.fromEntries(answers) }) }
+}
+
+/**
+ * The interrupts with the ids that clients have. An answer that a dead process has given still counts in the checkpoint, so
+ * the same interrupt has another id there.
+ */
+function asShown(
+  open: readonly ResumableInterrupt[],
+  frame: GraphFrame | undefined,
+): readonly ResumableInterrupt[] {
+  const contentOf = ({ interrupt: { id: _, subagentRunId: _span, ...rest } }: ResumableInterrupt): object =>
+    rest
+  return open.map((entry) => {
+    const isSame = (shown: ResumableInterrupt): boolean =>
+      shown.kind !== 'breakpoint' &&
+      entry.kind !== 'breakpoint' &&
+      shown.graphId === entry.graphId &&
+      isEqual(contentOf(shown), contentOf(entry))
+    const shown = frame?.interrupts.find(isSame)
+    return shown ? { ...entry, ...shown } : entry
+  })
 }
 
 /** The key in `ctx.values` that marks a failed attempt: the next one resumes from the checkpoint. */

@@ -139,7 +139,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       return undefined
     }
     const around = this.#runs.add(runId, parentRunId, { kind: 'node', input, name })
-    return { type: 'node-start', runId, parentRunId: around, node: name }
+    return { type: 'node-start', runId, parentRunId: around, node: name, ns: graphNamespace(start) }
   }
 
   #graphStart(start: ChainStart): GraphEvent | undefined {
@@ -244,6 +244,12 @@ function isNodeChain({ tags, metadata, name }: ChainStart): boolean {
     name === metadata.langgraph_node &&
     tags.some((tag) => tag.startsWith('graph:step:'))
   )
+}
+
+/** The checkpoint namespace of the graph around a node: that of the node without its last segment. */
+function graphNamespace({ metadata }: ChainStart): string {
+  const own = ifString(metadata.langgraph_checkpoint_ns) ?? ''
+  return own.slice(0, Math.max(0, own.lastIndexOf('|')))
 }
 
 /** Whether a chain is machinery of LangGraph. */

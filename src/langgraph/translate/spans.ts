@@ -1,6 +1,7 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanEnded, spanTag, type SpanEnd } from '../../bridge/spans.js'
 import type { GraphEventOf } from '../contract.js'
+import { raisedInterruptIds } from '../interrupts/to-interrupts.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 
 /** The position of a LangChain run. It stays the same from the start of the run to its end. */
@@ -101,12 +102,8 @@ export class GraphSpans {
   /** Notes where the interrupts of a GraphInterrupt error were raised: by the innermost run, which reports them first. */
   addInterrupts(runId: string, error: unknown): void {
     const { subagentRunId, toolCallId } = this.of(runId)
-    const { interrupts } = (error ?? {}) as { interrupts?: unknown }
-    for (const entry of Array.isArray(interrupts) ? (interrupts as unknown[]) : []) {
-      const { id } = (entry ?? {}) as { id?: unknown }
-      if (typeof id === 'string' && !this.#origins.has(id))
-        this.#origins.set(id, { subagentRunId, toolCallId })
-    }
+    for (const id of raisedInterruptIds(error))
+      if (!this.#origins.has(id)) this.#origins.set(id, { subagentRunId, toolCallId })
   }
 
   /** Where an interrupt was raised, by LangGraph's id. */

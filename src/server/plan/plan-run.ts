@@ -76,13 +76,15 @@ interface PlanDetails {
 export function planRun(request: PlanRequest): RunPlan {
   const { thread, input } = request
   const answers = input.resume.length > 0 ? input.resume : legacyAnswers(thread, input.forwardedProps)
-  const { fresh, error } = sortAnswers(answers, {
+  const { fresh, repeated, error } = sortAnswers(answers, {
     open: thread?.interrupts.map(({ id }) => id) ?? [],
     answered: answeredInterrupts(thread?.checkpoint),
   })
   if (error) return { type: 'refuse', error }
-  // An interrupt that was answered before stays answered: a second answer does nothing. The run reports it, if there is one.
-  const resume = fresh.length > 0 ? [...answers] : []
+  // An interrupt that was answered before stays answered: a second answer does nothing, except that it resumes a run that
+  // failed later. The run reports it, if there is one.
+  const isResumed = fresh.length > 0 || (repeated.length > 0 && hasFailedAfterAnswers(thread))
+  const resume = isResumed ? [...answers] : []
   const resumed = { ...request, input: { ...input, resume }, isAnswer: isAnswer(input) }
   return request.history === 'client' ? planWithClientHistory(resumed) : planWithServerHistory(resumed)
 }
@@ -119,6 +121,13 @@ function isAnswer({ resume, forwardedProps }: RunInput): boolean {
 
 function answeredInterrupts(checkpoint: unknown): readonly string[] {
   return isRecord(checkpoint) && Array.isArray(checkpoint.answered) ? (checkpoint.answered as string[]) : []
+}
+
+/** Whether the last run failed or was cancelled after it had used its answers. */
+function hasFailedAfterAnswers(thread: Thread | undefined): boolean {
+  const { frames, pendingToolCallIds } = isRecord(thread?.checkpoint) ? thread.checkpoint : {}
+  const isUnfinished = isRecord(frames) && Object.keys(frames).length > 0 && pendingToolCallIds === undefined
+  return isUnfinished && thread?.interrupts.length === 0 && isUnsuccessful(thread.run)
 }
 
 /** A request whose answers are sorted: those of the input answer open interrupts. */

@@ -163,7 +163,7 @@ export function toolStart(runId: string, fields: Fields<'tool-start'> = {}): Gra
 }
 
 export function nodeStart(runId: string, node = runId, parentRunId?: string): GraphEvent {
-  return { type: 'node-start', runId, parentRunId, node }
+  return { type: 'node-start', runId, parentRunId, node, ns: '' }
 }
 
 export function nodeEnd(runId: string, output: unknown = {}): GraphEvent {
