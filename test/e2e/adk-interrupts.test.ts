@@ -91,6 +91,14 @@ async function converse(make: () => AdkRoot, between: Between) {
     client.setMessages(await historyOf(served))
     return events
   }
+  const comeBack = async (): Promise<void> => {
+    const before = served
+    if (between === 'restart: threads in memory, sessions kept') served = await serve()
+    else if (between !== 'nothing') served = await served.restart()
+    if (before !== served) expect(served.url).not.toBe(before.url)
+    client = newClient({ url: served.url })
+    await client.connectAgent()
+  }
   return {
     bytes,
     get served() {
@@ -100,14 +108,14 @@ async function converse(make: () => AdkRoot, between: Between) {
       client.addMessage(user(`u${count + 1}`, text))
       return go()
     },
+    /** What a fresh client is asked, after a restart if that is to be done. */
+    async openInterrupts(): Promise<readonly Interrupt[]> {
+      await comeBack()
+      return client.pendingInterrupts
+    },
     /** Restarts if that is to be done, comes back with a fresh client, and answers what it is asked. */
     async answer(answers: (question: Interrupt) => Omit<ResumeEntry, 'interruptId'> | undefined) {
-      const before = served
-      if (between === 'restart: threads in memory, sessions kept') served = await serve()
-      else if (between !== 'nothing') served = await served.restart()
-      if (before !== served) expect(served.url).not.toBe(before.url)
-      client = newClient({ url: served.url })
-      await client.connectAgent()
+      await comeBack()
       bytes.push(JSON.stringify([client.messages, client.state, client.pendingInterrupts]))
       const resume = client.pendingInterrupts.flatMap((question) => {
         const answer = answers(question)
@@ -246,6 +254,32 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     expect(JSON.stringify(llm.calls)).not.toContain('key-of-ann')
   })
 
+  it('who cancels a request for credentials gets an answer, and the model an error', async () => {
+    const used: string[] = []
+    const { llm, make } = helper(
+      [callsTool({ name: 'mail' }, { name: 'look' }), says('Then not.'), says('Bye.')],
+      [mail(config.key, used), look],
+    )
+    const talk = await converse(make, between)
+    await talk.say('Mail')
+    const events = await talk.answer(() => ({ status: 'cancelled' }))
+    expect(textIn(events)).toBe('Then not.')
+    const error = 'The user did not provide the credentials that this tool needs.'
+    expect(resultsIn(events)).toEqual([expect.stringContaining(error)])
+    expect(await talk.openInterrupts()).toEqual([])
+    expect(textIn(await talk.say('Bye'))).toBe('Bye.')
+    expect(used).toEqual([])
+    expect(requestLines(llm.calls[2])).toEqual([
+      'user: Mail',
+      'model: mail({}) | look({})',
+      `user: mail -> {"error":"${error}"} | look -> {"seen":true}`,
+      'model: Then not.',
+      'user: Bye',
+    ])
+    const results = (await historyOf(talk.served)).filter(({ role }) => role === 'tool')
+    expect(results).toHaveLength(2)
+  })
+
   it('#1331: a tool that needs a sign-in gets its token, and no secret is ever sent', async () => {
     const real = globalThis.fetch
     const bodies: URLSearchParams[] = []
@@ -368,6 +402,20 @@ describe('interrupts in trees', () => {
     },
   })
 
+  const key = {
+    authScheme: { type: 'apiKey', name: 'X-Key', in: 'header' },
+    credentialKey: 'key',
+  } as AuthConfig
+  const sign = new FunctionTool({
+    name: 'sign',
+    description: 'Signs.',
+    parameters: z.object({}),
+    execute: (_, context) => {
+      context?.requestCredential(key)
+      return { status: 'waiting' }
+    },
+  })
+
   const removes = (path: string): LlmStep => callsTool({ name: 'remove', args: { path } })
 
   function agentOf(name: string, steps: readonly LlmStep[]) {
@@ -413,6 +461,13 @@ describe('interrupts in trees', () => {
           payload: { confirmed: isConfirmed(question) },
         }))
         return go({ messages, resume })
+      },
+      async cancel() {
+        const { messages, pendingInterrupts } = await comeBack()
+        return go({
+          messages,
+          resume: pendingInterrupts.map(({ id }) => ({ interruptId: id, status: 'cancelled' })),
+        })
       },
       async answer(toolCallId: string, content: string) {
         const { messages } = await comeBack()
@@ -489,6 +544,25 @@ describe('interrupts in trees', () => {
         'model: remove({"path":"/2"})',
         'user: remove -> {"removed":"/2"}',
       ])
+    })
+
+    it('a sequence and a workflow go on after a request for credentials that is cancelled', async () => {
+      for (const rootOf of [
+        (agents: BaseAgent[]) => new SequentialAgent({ name: 'line', subAgents: agents }),
+        ([a, b]: LlmAgent[]) =>
+          new Workflow({ name: 'flow', edges: [[START, a, b].flatMap((node) => node ?? [])] }),
+      ]) {
+        const llm = new ScriptedLlm([callsTool({ name: 'sign' }), says('A.')])
+        const b = agentOf('b', [says('B.')])
+        const tree = await serveTree(
+          () => rootOf([new LlmAgent({ name: 'a', model: llm, tools: [sign] }), b.make()]),
+          between,
+        )
+        expect(interruptsIn(await tree.say('Go'))).toHaveLength(1)
+        expect(textIn(await tree.cancel())).toBe('A.B.')
+        expect(requestLines(llm.calls[1]).at(-1)).toContain('sign -> {"error":"The user did not')
+        expect([llm.calls.length, askedOften(b)]).toEqual([2, [1]])
+      }
     })
 
     it('a sub-agent that was transferred to goes on', async () => {

@@ -1,11 +1,14 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- composites are on their way out, and in use */
+import type { ResumeEntry } from '@ag-ui/core'
 import {
+  AuthCredentialTypes,
   FunctionTool,
   InMemorySessionService,
   LlmAgent,
   SequentialAgent,
   START,
   Workflow,
+  type AuthConfig,
   type BaseAgent,
   type BaseLlm,
 } from '@google/adk'
@@ -65,7 +68,30 @@ const backend = (name: string, requireConfirmation = false) =>
       return { by: name }
     },
   })
-const ownTools = [backend('look'), backend('find'), backend('remove', true), backend('pay', true)]
+const keyed = (name: string) => {
+  const auth = {
+    authScheme: { type: 'apiKey', name: 'X-Key', in: 'header' },
+    rawAuthCredential: { authType: AuthCredentialTypes.API_KEY },
+    credentialKey: name,
+  } as AuthConfig
+  return new FunctionTool({
+    name,
+    description: name,
+    parameters: z.object({}),
+    execute: (_, context) => {
+      if (context?.getAuthResponse(auth)) return { by: name }
+      context?.requestCredential(auth)
+      return { status: 'waiting' }
+    },
+  })
+}
+const ownTools = [
+  ...['mail', 'post', 'sign'].map(keyed),
+  backend('look'),
+  backend('find'),
+  backend('remove', true),
+  backend('pay', true),
+]
 const tools = ['ask', 'pick', 'third'].map(clientTool)
 
 const roots: Readonly<Record<string, (model: () => BaseLlm) => BaseAgent | Workflow>> = {
@@ -117,18 +143,13 @@ async function converse({ answers, make, root = 'an agent', between = 'nothing' 
     requests,
     say: (text: string) => talk.say(text, { tools }),
     /** Loses something if that is to be done, and goes on. */
-    async answer(results: Readonly<Record<string, string>>, resume: readonly string[] = []) {
+    async answer(results: Readonly<Record<string, string>>, resume?: ResumeEntry[]) {
       const { messages } = talk.client
       if (between === 'sessions are lost') served = await served.restart()
       if (between === 'threads are lost') served = await serve()
       talk = served.talk()
       talk.client.setMessages(messages)
-      const entries = resume.map((interruptId) => ({
-        interruptId,
-        status: 'resolved' as const,
-        payload: { confirmed: true },
-      }))
-      return talk.answer(results, { tools, ...(entries.length > 0 && { resume: entries }) })
+      return talk.answer(results, { tools, ...(resume && { resume }) })
     },
   }
 }
@@ -144,7 +165,16 @@ function lastRequest(requests: Model['calls']): string[] {
   return lines.slice(lines.findIndex((line) => line.startsWith('model:')))
 }
 
-const confirmed = (events: readonly AgUiEvent[]): string[] => interruptsIn(events).map(({ id }) => id)
+/** Answers all interrupts of a run; with undefined, one is cancelled. */
+function answersTo(
+  events: readonly AgUiEvent[],
+  payloadOf: (toolCallId: string) => object | undefined,
+): ResumeEntry[] {
+  return interruptsIn(events).map(({ id: interruptId, toolCallId = '' }) => {
+    const payload = payloadOf(toolCallId)
+    return payload ? { interruptId, status: 'resolved', payload } : { interruptId, status: 'cancelled' }
+  })
+}
 
 describe.each([
   ['a scripted model', scripted, betweens],
@@ -208,7 +238,10 @@ describe.each([
     const answers = [calls('look', 'remove', 'ask', 'find', 'pay'), says('Nice.')]
     const talk = await converse({ answers, make, between })
     const events = await talk.say('Go')
-    await talk.answer({ [callId(events, 'ask')]: 'A' }, confirmed(events))
+    await talk.answer(
+      { [callId(events, 'ask')]: 'A' },
+      answersTo(events, () => ({ confirmed: true })),
+    )
     expect(ran).toEqual(['look', 'find', 'remove', 'pay'])
     expect(requestLines(talk.requests[1])).toEqual([
       'user: Go',
@@ -216,6 +249,20 @@ describe.each([
       'user: look -> {"by":"look"}',
       'model: remove({}) | ask({}) | find({}) | pay({})',
       'user: remove -> {"by":"remove"} | ask -> {"result":"A"} | find -> {"by":"find"} | pay -> {"by":"pay"}',
+    ])
+  })
+
+  it.each(losses)('tools get their credentials, one of them none; in between: %s', async (between) => {
+    const talk = await converse({ answers: [calls('mail', 'post', 'sign'), says('Nice.')], make, between })
+    const events = await talk.say('Go')
+    const given = answersTo(events, (toolCallId) =>
+      toolCallId === callId(events, 'post') ? undefined : { apiKey: 'k' },
+    )
+    expect(textIn(await talk.answer({}, given))).toBe('Nice.')
+    expect(requestLines(talk.requests[1])).toEqual([
+      'user: Go',
+      'model: mail({}) | post({}) | sign({})',
+      expect.stringMatching(/mail -> {"by":"mail"} .* post -> {"error":.*} .* sign -> {"by":"sign"}/),
     ])
   })
 

@@ -1,3 +1,4 @@
+import type { Event } from '@google/adk'
 import { isRecord, parseJson } from '../../core/json.js'
 
 /** ADK's requests to a person are function calls with these names. Spelled out here so that pure code needs no ADK. */
@@ -10,6 +11,14 @@ export const requestNames = {
 /** Whether a function call is a request to a person, or a function response the answer to one. */
 export function isRequestCall(call: { readonly name?: string | undefined } | undefined): boolean {
   return call?.name?.startsWith('adk_request_') ?? false
+}
+
+/** Whether the result of a call in an event only says that its tool waits for a person. */
+export function isWaitingForPerson(callId: string, { actions }: Partial<Pick<Event, 'actions'>>): boolean {
+  // Loaded events come from JSON: members without a value may be missing.
+  const { requestedAuthConfigs = {}, requestedToolConfirmations = {} }: Partial<Event['actions']> =
+    actions ?? {}
+  return callId in requestedAuthConfigs || callId in requestedToolConfirmations
 }
 
 /** A member by its name, in camel case or snake case: ADK writes both. */

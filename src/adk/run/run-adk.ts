@@ -3,6 +3,7 @@ import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext }
 import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js'
 import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
+import type { Part } from '../adk-types.js'
 import { toAdkInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
 import { resolveOption } from '../contract.js'
 import { adkError } from '../retry/failures.js'
@@ -23,6 +24,7 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
   try {
     const adopted = adoptState(run)
     if (adopted) yield adopted
+    yield* cancelledResults(run)
     let waitingAuthor: string | undefined
     // Not in a stage of its own: every delta would pay for it.
     for await (const event of (await startRunner(run)) ?? []) {
@@ -50,6 +52,29 @@ function adoptState({ ctx, session }: AdkRun): AgentEvent | undefined {
   const known = new Set(isRecord(ctx.state) ? Object.keys(ctx.state) : [])
   const own = Object.entries(sharedSessionState(session.session)).filter(([key]) => !known.has(key))
   return changeState(ctx, Object.fromEntries(own))
+}
+
+/** Shows the errors of tools whose credentials nobody gave. For ADK they are messages of the user. */
+function cancelledResults({ ctx, frame, session, translator }: AdkRun): readonly AgentEvent[] {
+  const { keep, add, news } = session.plan
+  return (frame?.interrupts ?? []).flatMap(({ interrupt: { toolCallId } }) => {
+    const parts = news.content?.parts?.filter(({ functionResponse }) => functionResponse?.id === toolCallId)
+    if (toolCallId === undefined || !parts?.length) return []
+    const isCaller = (event: Event): boolean =>
+      eventParts(event).some(({ functionCall }) => functionCall?.id === toolCallId)
+    const caller = [...keep, ...add].findLast(isCaller)
+    // An attempt that failed has shown it.
+    const isShown = ctx.messages.some(
+      (message) => message.role === 'tool' && message.toolCallId === toolCallId,
+    )
+    return caller && !isShown ? translator.translate(resultEvent(caller, parts)) : []
+  })
+}
+
+/** An event with results of calls in another. */
+function resultEvent({ author = '', invocationId, branch }: Event, parts: Part[]): Event {
+  const fields = { author, invocationId, ...(branch === undefined ? {} : { branch }) }
+  return createEvent({ ...fields, content: { role: 'user', parts } })
 }
 
 /** The events of the Runner. Undefined when there is nothing for the agent to do. */
@@ -138,10 +163,10 @@ async function restoreDroppedResults({
     const callIds = eventParts(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
     const dropped = plugin.takeDroppedResults(callIds.filter((id) => !stored.has(id)))
     if (dropped.length === 0) continue
-    const { author = '', invocationId, branch } = event
-    const parts = dropped.map((functionResponse) => ({ functionResponse }))
-    const fields = { author, invocationId, ...(branch === undefined ? {} : { branch }) }
-    const restored = createEvent({ ...fields, content: { role: 'user', parts } })
+    const restored = resultEvent(
+      event,
+      dropped.map((functionResponse) => ({ functionResponse })),
+    )
     await session.service.appendEvent({ session: session.session, event: restored })
     shown.push(...translator.translate(restored))
   }

@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '@ag-ui/core'
 import { isRejected } from '../../protocol/index.js'
+import { isWaitingForPerson } from '../interrupts/request-calls.js'
 import { eventMark } from './marks.js'
 import { hasUserContent } from './import-messages.js'
 import { eventFacts, eventParts, type SessionExchange } from './session-events.js'
@@ -111,7 +112,8 @@ export function indexSession(exchanges: readonly SessionExchange[]): SessionInde
       for (const { functionCall, functionResponse } of eventParts(event)) {
         const { id, name = '' } = functionCall ?? {}
         if (id !== undefined) calls.set(id, { name, author: event.author ?? '', isInLastExchange })
-        if (functionResponse?.id !== undefined) answered.add(functionResponse.id)
+        const answeredId = functionResponse?.id
+        if (answeredId !== undefined && !isWaitingForPerson(answeredId, event)) answered.add(answeredId)
       }
     }
   })

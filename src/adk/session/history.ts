@@ -145,8 +145,7 @@ function reasoningMessages(event: Event): Message[] {
 function resultMessages(event: Event): Message[] {
   return eventFacts(event).responses.flatMap(({ id: toolCallId, response = {} }): Message[] => {
     if (toolCallId === undefined) return []
-    const isStreamed = isMarked(event) && event.author !== 'user'
-    const ownId = isStreamed ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
+    const ownId = isMarked(event) ? `result-${toolCallId}` : `${event.id}-${toolCallId}`
     const id = eventMark(event).resultIds?.[toolCallId] ?? ownId
     return [{ id, role: 'tool', toolCallId, ...resultFields(response) }]
   })

@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import type { FunctionCall, FunctionResponse, Part } from '../adk-types.js'
-import { isRequestCall } from '../interrupts/request-calls.js'
+import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
 import { eventMark } from './marks.js'
 
 /** The messages, calls and results that an event of a session stands for. The ids of their calls identify results. */
@@ -23,12 +23,16 @@ export function eventFacts(event: Event): EventFacts {
   for (const part of eventParts(event)) {
     const { functionCall, functionResponse } = part
     if (functionCall && !isRequestCall(functionCall)) calls.push(functionCall)
-    if (functionResponse && !isRequestCall(functionResponse)) responses.push(functionResponse)
+    if (functionResponse && isResult(functionResponse, event)) responses.push(functionResponse)
     hasContent ||= isUser ? isUserContent(part) : isVisibleText(part)
   }
   const isOurs = isMarked(event)
   const ids = isOurs ? (eventMark(event).messageIds ?? noIds) : hasContent ? [event.id] : noIds
   return { isMarked: isOurs, userIds: isUser ? ids : noIds, textIds: isUser ? noIds : ids, calls, responses }
+}
+
+function isResult(response: FunctionResponse, event: Event): boolean {
+  return !isRequestCall(response) && !isWaitingForPerson(response.id ?? '', event)
 }
 
 const noIds: readonly string[] = []

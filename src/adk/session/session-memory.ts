@@ -7,7 +7,7 @@ import {
   type Session,
 } from '@google/adk'
 import { interruptedBy, rootAddress, type AgentMemory, type ThreadOwner } from '../../agents/index.js'
-import { isRequestCall } from '../interrupts/request-calls.js'
+import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
 import { toAdkInterrupts, type AdkFrame, type AdkInterrupt } from '../interrupts/to-interrupts.js'
 import type { AdkSetup } from '../run/prepare-run.js'
 import { eventMark } from './marks.js'
@@ -87,19 +87,29 @@ export function findUnanswered(events: readonly Event[]): Unanswered {
   )
   const latest = live.slice(start + 1)
   const answered = new Set(
-    latest.flatMap(eventParts).flatMap(({ functionResponse }) => functionResponse?.id ?? []),
+    latest.flatMap((event) =>
+      eventParts(event).flatMap(({ functionResponse }) => {
+        const id = functionResponse?.id
+        return id === undefined || isWaitingForPerson(id, event) ? [] : [id]
+      }),
+    ),
   )
   return {
-    interrupts: latest.flatMap((event) => unansweredInterrupts(event, answered)),
+    // Who cancels a request for credentials answers its call.
+    interrupts: latest
+      .flatMap(interruptsOf)
+      .filter(
+        ({ functionCallId: id, interrupt: { toolCallId = id } }) =>
+          !answered.has(id) && !answered.has(toolCallId),
+      ),
     callIds: latest.flatMap(clientCallIds).filter((id) => !answered.has(id)),
   }
 }
 
-function unansweredInterrupts(event: Event, answered: ReadonlySet<string>): readonly AdkInterrupt[] {
-  const requests = getUserInputRequests(event).filter(({ interruptId }) => !answered.has(interruptId))
+function interruptsOf(event: Event): readonly AdkInterrupt[] {
   const runId = eventMark(event).runId ?? event.invocationId
   return toAdkInterrupts(
-    requests.map((request) => ({ request, event, subagentRunId: undefined })),
+    getUserInputRequests(event).map((request) => ({ request, event, subagentRunId: undefined })),
     runId,
   )
 }

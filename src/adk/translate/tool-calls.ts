@@ -3,7 +3,7 @@ import type { EventSink } from '../../bridge/event-sink.js'
 import { ToolCallTracker } from '../../bridge/tool-call-tracker.js'
 import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
 import type { FunctionResponse, Part } from '../adk-types.js'
-import { isRequestCall } from '../interrupts/request-calls.js'
+import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
 import type { PredictStateMapping } from '../contract.js'
 import { confirmChangesTool } from '../session/conversation-index.js'
 import type { AdkTranslatorOptions } from './adk-translator.js'
@@ -84,7 +84,7 @@ export class AdkToolCalls {
     if (thoughtSignature !== undefined) this.#tracker.sendEncryptedValue(id, thoughtSignature, subagentRunId)
   }
 
-  writeResult(lane: AdkLane, response: FunctionResponse, { actions }: Event): void {
+  writeResult(lane: AdkLane, response: FunctionResponse, event: Event): void {
     const { id, name = '' } = response
     if (isRequestCall(response)) return
     // A workflow runs the tool of a node without a call.
@@ -94,7 +94,7 @@ export class AdkToolCalls {
       return
     }
     // The tool has not run: it waits for a person, and runs after the answer.
-    if (isWaitingForPerson(id, actions)) return
+    if (isWaitingForPerson(id, event)) return
     // ADK also runs calls of partial answers.
     const partial = this.#partial.get(id)
     if (partial) this.write(partial.lane, partial.part, partial.event)
@@ -155,9 +155,4 @@ function predictStateEvent(
 /** ADK gives models the error of a tool that threw as `{ error }`. */
 function isFailure(response: FunctionResponse['response']): boolean {
   return typeof response?.error === 'string' && Object.keys(response).length === 1
-}
-
-function isWaitingForPerson(callId: string, actions: Event['actions'] | undefined): boolean {
-  const { requestedAuthConfigs = {}, requestedToolConfirmations = {} } = actions ?? {}
-  return callId in requestedAuthConfigs || callId in requestedToolConfirmations
 }

@@ -1,4 +1,4 @@
-import { ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
+import { AuthPreprocessor, ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
 import type { Content, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
 import { withWholeAnswers } from './whole-answers.js'
@@ -6,13 +6,27 @@ import { withWholeAnswers } from './whole-answers.js'
 type Processor = LlmAgent['requestProcessors'][number]
 
 /**
- * The steps that make a model request. ADK's own step for the conversation reads the session's events in a form that it
- * handles correctly. Only this step sees that form: all others, and the plugins, have the session itself.
+ * The steps that make a model request. ADK's own steps for the conversation and for credentials read the session's events
+ * in a form that they handle correctly. Only they see that form: all others, and the plugins, have the session itself.
  */
 export function modelEventProcessors({ name, requestProcessors }: LlmAgent): Processor[] {
-  return requestProcessors.map((processor) =>
-    processor instanceof ContentRequestProcessor ? withModelEvents(processor, name) : processor,
-  )
+  return requestProcessors.map((processor) => {
+    if (processor instanceof ContentRequestProcessor) return withModelEvents(processor, name)
+    return processor instanceof AuthPreprocessor ? withCallsInOneEvent(processor, name) : processor
+  })
+}
+
+/** Of several credentials, ADK uses those for the calls of one event only. */
+function withCallsInOneEvent(processor: AuthPreprocessor, agentName: string): Processor {
+  return {
+    async *runAsync(context) {
+      const { session } = context
+      const answers = (session.events.at(-1)?.content?.parts ?? []).filter(isRequestPart)
+      if (answers.length < 2) return yield* processor.runAsync(context)
+      const events = [...withWholeAnswers(session.events, agentName)]
+      yield* processor.runAsync(context.clone({ session: { ...session, events } }))
+    },
+  }
 }
 
 function withModelEvents(processor: ContentRequestProcessor, agentName: string): Processor {

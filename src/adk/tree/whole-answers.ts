@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import type { Part } from '../adk-types.js'
-import { isRequestCall } from '../interrupts/request-calls.js'
+import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
 
 /**
  * Puts each answer of an agent's model into one event, and the results of its calls right behind it. Models send parallel
@@ -28,9 +28,10 @@ export function withWholeAnswers(events: readonly Event[], agentName: string): r
 }
 
 /** Gives a result to the answer with its call. Returns false when there is none. */
-function takeResult(part: Part, { timestamp }: Event, answerOf: ReadonlyMap<string, ModelAnswer>): boolean {
-  const answer = answerOf.get(part.functionResponse?.id ?? '')
-  answer?.addResult(part, timestamp)
+function takeResult(part: Part, event: Event, answerOf: ReadonlyMap<string, ModelAnswer>): boolean {
+  const id = part.functionResponse?.id ?? ''
+  const answer = answerOf.get(id)
+  answer?.addResult(id, part, event)
   return answer !== undefined
 }
 
@@ -44,6 +45,7 @@ class ModelAnswer {
   readonly #parts: Part[] = []
   /** By call id, in the order of the calls. */
   readonly #results = new Map<string, Part | undefined>()
+  readonly #open = new Set<string>()
   // Of the newest part: ADK leaves out what is older than its summary of the conversation.
   #timestamp = 0
 
@@ -53,8 +55,7 @@ class ModelAnswer {
 
   /** Whether an event is more of this answer: while a call has no result, the model is not called again. */
   isContinuedBy({ invocationId, content }: Event): boolean {
-    if (invocationId !== this.#first.invocationId || content?.role !== 'model') return false
-    return [...this.#results.values()].includes(undefined)
+    return this.#open.size > 0 && invocationId === this.#first.invocationId && content?.role === 'model'
   }
 
   /** Adds an event of this answer. Returns the ids of its calls. */
@@ -62,15 +63,19 @@ class ModelAnswer {
     const parts = content?.parts ?? []
     const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? [])
     this.#parts.push(...parts)
-    for (const id of ids) this.#results.set(id, undefined)
+    for (const id of ids) {
+      this.#results.set(id, undefined)
+      this.#open.add(id)
+    }
     this.#timestamp = timestamp
     return ids
   }
 
-  /** Adds the result of a call. A later one replaces it: the first says that the tool waits for a person. */
-  addResult(part: Part, timestamp: number): void {
-    this.#results.set(part.functionResponse?.id ?? '', part)
-    this.#timestamp = timestamp
+  /** Adds the result of a call. A later one replaces it: the first may say that the tool waits for a person. */
+  addResult(callId: string, part: Part, event: Event): void {
+    this.#results.set(callId, part)
+    if (!isWaitingForPerson(callId, event)) this.#open.delete(callId)
+    this.#timestamp = event.timestamp
   }
 
   toEvents(): readonly Event[] {
