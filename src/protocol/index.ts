@@ -41,6 +41,7 @@ export { withRunStream, type WithRunStreamOptions } from './run-stream/run-strea
 export { sumUsage } from './token-usage.js'
 export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
+export { hasLegacyAnswer, legacyAnswers } from './wire/on-interrupt.js'
 export { negotiate } from './wire/protobuf.js'
 export {
   createProtobufEncoder,

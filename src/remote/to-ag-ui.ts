@@ -8,7 +8,15 @@ import {
   type CheckpointStore,
   type RunOptions,
 } from '../agents/index.js'
-import { createDowngrade, parseRunInput, type AgUiEvent, type FieldNote } from '../protocol/index.js'
+import {
+  createDowngrade,
+  hasLegacyAnswer,
+  legacyAnswers,
+  parseRunInput,
+  type AgUiEvent,
+  type FieldNote,
+  type RunInput,
+} from '../protocol/index.js'
 
 type RunOptionName =
   | 'checkpoints'
@@ -104,12 +112,23 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
   const downgrade = isLegacy ? createDowngrade({ warn }) : undefined
   const send = (event: AgUiEvent): undefined => {
-    const shown = downgrade ? downgrade(event) : event
     // The client's type has its own names for the same strings.
-    if (shown) subscriber.next(shown as unknown as BaseEvent)
+    for (const shown of downgrade ? downgrade(event) : [event]) subscriber.next(shown as unknown as BaseEvent)
   }
-  const started = startRun(agent, input, { ...options, controller, sink: { send, end: send } })
-  void started.result.then(() => subscriber.complete())
+  const start = async (): Promise<void> => {
+    const resume = await answersIn(input, options.checkpoints)
+    await startRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end: send } }).result
+  }
+  void start().then(() => subscriber.complete())
+}
+
+/** The answers of a request. Clients before 1.0 put them somewhere else. */
+async function answersIn(input: RunInput, checkpoints: CheckpointStore): Promise<RunInput['resume']> {
+  if (input.resume.length > 0 || !hasLegacyAnswer(input.forwardedProps)) return input.resume
+  // A checkpoint that cannot be read fails the run.
+  const saved = (await checkpoints.load(input.threadId).catch(() => undefined)) as Checkpoint | undefined
+  const open = saved?.openInterrupts.map(({ interrupt }) => interrupt) ?? []
+  return legacyAnswers(open, input.forwardedProps)
 }
 
 /** The agent's own capabilities, and those that every agent of the kit has. */

@@ -52,7 +52,7 @@ async function read(Agent: Client, events: readonly AgUiEvent[]): Promise<Held> 
 }
 
 function downgraded(events: readonly AgUiEvent[]): AgUiEvent[] {
-  return events.map(createDowngrade()).filter((event) => event !== undefined)
+  return events.flatMap(createDowngrade())
 }
 
 beforeEach(() => {
@@ -149,7 +149,7 @@ describe('the work of a subagent', () => {
   })
 
   it('can be kept for a 0.0.59 client', async () => {
-    const kept = events.map(createDowngrade({ subagents: 'keep' })).filter((event) => event !== undefined)
+    const kept = events.flatMap(createDowngrade({ subagents: 'keep' }))
     const { messages, types } = await read(LegacyHttpAgent, kept)
     expect(messages).toContainEqual({ ...calling, content: 'mine', ...owner })
     expect(types.filter((type) => type.startsWith('SUBAGENT_'))).toHaveLength(2)

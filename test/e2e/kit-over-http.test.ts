@@ -30,11 +30,10 @@ function servingAgents(makeAgent: () => Parameters<typeof run>[0]) {
       const { input, peer } = parseRunInput(JSON.parse(await bodyOf(request)))
       response.writeHead(200, sseHeaders)
       const encode = createSseEncoder(input.runId)
-      const downgrade = peer.legacy ? createDowngrade() : (event: AgUiEvent) => event
+      const downgrade = peer.legacy ? createDowngrade() : (event: AgUiEvent) => [event]
       let seq = 0
       for await (const event of run(makeAgent(), input, { checkpoints })) {
-        const sent = downgrade(event)
-        if (sent) response.write(encode(sent, seq++))
+        for (const sent of downgrade(event)) response.write(encode(sent, seq++))
       }
       response.end()
     })()

@@ -121,6 +121,8 @@ function reviewInterrupts(
 ): ResumableInterrupt[] {
   const actions = review.actionRequests.map(readAction)
   const callIds = matchToolCalls(actions, lastMessage)
+  // Front ends before 1.0 read the review as a whole.
+  const whole = (index: number): object => (index === 0 ? { review: toJsonValue(review) } : {})
   return actions.map(({ name, args, description }, index) => {
     const interrupt = {
       id: `${id}:${index}`,
@@ -128,7 +130,7 @@ function reviewInterrupts(
       message: description ?? `May the tool "${name}" be called?`,
       ...optional('toolCallId', callIds[index]),
       responseSchema: decisionSchema(allowedDecisions(review.reviewConfigs[index])),
-      metadata: { langgraph: { value: { name, args }, ns: [...entry.ns] } },
+      metadata: { langgraph: { value: { name, args }, ns: [...entry.ns], action: index, ...whole(index) } },
     }
     return { kind: 'action', interrupt, graphId: entry.id, answersBefore: entry.answersBefore, index }
   })

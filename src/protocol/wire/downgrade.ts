@@ -8,6 +8,7 @@ import {
 import { errorCodes } from '../../core/error-codes.js'
 import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
+import { onInterruptEvents } from './on-interrupt.js'
 
 export interface DowngradeOptions {
   /**
@@ -22,8 +23,8 @@ export interface DowngradeOptions {
   readonly subagents?: 'inline' | 'keep'
 }
 
-/** Turns an event into one that an older client reads, or into nothing. Never mutates the event. */
-export type Downgrade = (event: AgUiEvent) => AgUiEvent | undefined
+/** Turns an event into those that an older client reads: one, several or none. Never mutates the event. */
+export type Downgrade = (event: AgUiEvent) => readonly AgUiEvent[]
 
 /**
  * Makes the downgrade of one stream to a client that declares no protocol version. Such clients (0.0.59 and before)
@@ -46,7 +47,10 @@ export function createDowngrade({
   return function downgrade(event) {
     if (event.type === 'RUN_STARTED') losses.clear()
     const inlined = inline(event)
-    return inlined && toLegacyShape(inlined, lose)
+    if (!inlined) return []
+    const shown = toLegacyShape(inlined, lose)
+    if (shown.type !== 'RUN_FINISHED' || shown.outcome?.type !== 'interrupt') return [shown]
+    return [...onInterruptEvents(shown.outcome.interrupts), shown]
   }
 }
 

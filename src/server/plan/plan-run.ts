@@ -1,8 +1,15 @@
-import type { Message, ResumeEntry } from '@ag-ui/core'
+import type { Message } from '@ag-ui/core'
 import { sortAnswers } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
-import { type AgentEvent, type RunInput, isCutOff, isRejected } from '../../protocol/index.js'
+import {
+  type AgentEvent,
+  type RunInput,
+  hasLegacyAnswer,
+  isCutOff,
+  isRejected,
+  legacyAnswers,
+} from '../../protocol/index.js'
 import type { MessageChange, Thread } from '../../threads/contract.js'
 import { mergeClientState, type Knowledge } from '../state/merge-state.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
@@ -75,7 +82,8 @@ interface PlanDetails {
  */
 export function planRun(request: PlanRequest): RunPlan {
   const { thread, input } = request
-  const answers = input.resume.length > 0 ? input.resume : legacyAnswers(thread, input.forwardedProps)
+  const answers =
+    input.resume.length > 0 ? input.resume : legacyAnswers(thread?.interrupts ?? [], input.forwardedProps)
   const { fresh, repeated, error } = sortAnswers(answers, {
     open: thread?.interrupts.map(({ id }) => id) ?? [],
     answered: answeredInterrupts(thread?.checkpoint),
@@ -89,34 +97,9 @@ export function planRun(request: PlanRequest): RunPlan {
   return request.history === 'client' ? planWithClientHistory(resumed) : planWithServerHistory(resumed)
 }
 
-/**
- * The answers in `forwardedProps.command.resume`, where clients before AG-UI 1.0 put them: an object by the ids of open
- * interrupts, a list of `decisions` with one for each of them in their order, or any one value, `false` too, when one
- * interrupt is open. None where it is not clear whose answer it is.
- */
-export function legacyAnswers(thread: Thread | undefined, forwardedProps: unknown): ResumeEntry[] {
-  const payload = legacyPayload(forwardedProps)
-  const open = thread?.interrupts.map(({ id }) => id) ?? []
-  if (payload === undefined || open.length === 0) return []
-  const byId = isRecord(payload) ? Object.entries(payload) : []
-  if (byId.length > 0 && byId.every(([id]) => open.includes(id)))
-    return byId.map(([interruptId, value]) => ({ interruptId, status: 'resolved', payload: value }))
-  const decisions =
-    isRecord(payload) && Array.isArray(payload.decisions) ? (payload.decisions as unknown[]) : []
-  if (decisions.length === open.length)
-    return open.map((interruptId, index) => ({ interruptId, status: 'resolved', payload: decisions[index] }))
-  const [interruptId, ...others] = open
-  return interruptId === undefined || others.length > 0 ? [] : [{ interruptId, status: 'resolved', payload }]
-}
-
-function legacyPayload(forwardedProps: unknown): unknown {
-  const command = isRecord(forwardedProps) ? forwardedProps.command : undefined
-  return isRecord(command) ? (command.resume ?? undefined) : undefined
-}
-
 /** Whether a request has answers, to open interrupts or not. */
 function isAnswer({ resume, forwardedProps }: RunInput): boolean {
-  return resume.length > 0 || legacyPayload(forwardedProps) !== undefined
+  return resume.length > 0 || hasLegacyAnswer(forwardedProps)
 }
 
 function answeredInterrupts(checkpoint: unknown): readonly string[] {

@@ -74,11 +74,9 @@ class SseFraming implements Framing {
     const downgrade = this.#downgrade
     let text = ''
     if (batch.runId === undefined) {
-      for (const event of batch.events) {
-        const sent = downgrade ? downgrade(event) : event
-        if (sent)
-          text += `${this.#eventLines ? `event: ${sent.type}\n` : ''}data: ${JSON.stringify(sent)}\n\n`
-      }
+      for (const event of batch.events)
+        for (const sent of downgrade ? downgrade(event) : [event])
+          text += this.#frameData(JSON.stringify(sent))
       return text
     }
     if (batch.runId !== this.#runId) {
@@ -87,12 +85,18 @@ class SseFraming implements Framing {
     }
     const prefix = this.#prefix
     for (const entry of batch.entries) {
-      const data = downgrade ? downgradeEntry(entry, downgrade) : entry.json
-      if (data === undefined) continue
-      const eventLine = this.#eventLines ? `event: ${eventTypeIn(data)}\n` : ''
-      text += `${prefix}${entry.seq}\n${eventLine}data: ${data}\n\n`
+      if (downgrade && !isSameForAll(entry.json)) {
+        const sent = downgrade(parseEntry(entry)).map((event) => this.#frameData(JSON.stringify(event)))
+        const last = sent.pop()
+        // The last of an entry has its number: a client that lost one of the others gets all again.
+        if (last !== undefined) text += `${sent.join('')}${prefix}${entry.seq}\n${last}`
+      } else text += `${prefix}${entry.seq}\n${this.#frameData(entry.json)}`
     }
     return text
+  }
+
+  #frameData(json: string): string {
+    return this.#eventLines ? `event: ${eventTypeIn(json)}\ndata: ${json}\n\n` : `data: ${json}\n\n`
   }
 }
 
@@ -104,11 +108,8 @@ export function eventTypeIn(json: string): string {
 // These are the same for older clients unless they belong to a subagent, and they are nearly all there is.
 const delta = /^\{"type":"(?:TEXT_MESSAGE_CONTENT|REASONING_MESSAGE_CONTENT|TOOL_CALL_ARGS)"/
 
-function downgradeEntry(entry: LogEntry, downgrade: Downgrade): string | undefined {
-  const { json } = entry
-  if (delta.test(json) && !json.includes('"subagentRunId"')) return json
-  const sent = downgrade(parseEntry(entry))
-  return sent && JSON.stringify(sent)
+function isSameForAll(json: string): boolean {
+  return delta.test(json) && !json.includes('"subagentRunId"')
 }
 
 /** Needs no check: this server wrote the log. */
@@ -123,11 +124,8 @@ async function createProtobufFraming(downgrade: Downgrade | undefined): Promise<
     heartbeat: undefined,
     frame(batch) {
       const events = batch.runId === undefined ? batch.events : batch.entries.map(parseEntry)
-      const parts = events.flatMap((event) => {
-        const sent = downgrade ? downgrade(event) : event
-        return sent ? [encode(sent)] : []
-      })
-      return concatBytes(parts)
+      const sent = downgrade ? events.flatMap(downgrade) : events
+      return concatBytes(sent.map((event) => encode(event)))
     },
   }
 }
