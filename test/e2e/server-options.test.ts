@@ -120,7 +120,7 @@ describe('the state of a thread, for code of the application', () => {
     const client = new HttpAgent({ url, threadId: 'thread-1' })
     client.addMessage({ id: 'u1', role: 'user', content: 'Hi.' })
     await client.runAgent()
-    await expect(server.state.update(name, () => ({ size: 1n }))).rejects.toMatchObject({
+    await expect(server.state.update(name, () => ({ later: Promise.resolve(1) }))).rejects.toMatchObject({
       code: 'ENCODING_ERROR',
     })
     await expect(server.state.read({ ...name, user: 'eve' })).rejects.toMatchObject({

@@ -148,7 +148,7 @@ describe.each(clientVersions)('initialState with the client $version', ({ Client
   })
 })
 
-it.each([5, undefined, [1], { at: new Date(0) }, { size: 1n }])(
+it.each([5, undefined, [1], { later: Promise.resolve(1) }])(
   'an initialState that returns %s refuses the run, and the thread stays new',
   async (value) => {
     let isBroken = true

@@ -1,4 +1,5 @@
-import { assertJson, isRecord } from '../../core/json.js'
+import { isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
@@ -74,12 +75,8 @@ export function createThreadStates(server: ServerContext): ThreadStates {
     return { app, user, agent, thread }
   }
   const update: ThreadStates['update'] = async (name, change) => {
-    const checked = (state: unknown): unknown => {
-      // A copy: `change` may write to it.
-      const next = change(structuredClone(state))
-      assertJson(next, 'state')
-      return next
-    }
+    // A copy: `change` may write to it.
+    const checked = (state: unknown): unknown => toJson(change(structuredClone(state)), 'state')
     const signal = new AbortController().signal
     return (
       await changeThreadState({ ...server, whenBusy: 'wait' }, keyOf(name), { change: checked, signal })
