@@ -27,6 +27,7 @@ export {
   userMessage,
   withRetry,
   type Agent,
+  type AgentLimits,
   type AgentMemory,
   type AgentOptions,
   type AgentSetup,

@@ -10,7 +10,7 @@ import type {
   Runner,
   RunnerConfig,
 } from '@google/adk'
-import type { RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
 
 type NodeFunction = (...args: never[]) => unknown
 
@@ -38,6 +38,7 @@ export interface AdkOptions {
   /** Example prompts. */
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
+  readonly limits?: AgentLimits
 
   /** The app name of ADK's sessions. Default: the name of the app, or of the agent. */
   readonly appName?: PerThread<string>

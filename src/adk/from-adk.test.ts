@@ -283,11 +283,11 @@ describe('the state', () => {
 })
 
 describe('the owner of a run', () => {
-  it('may leave out every event: the state is still the one of the session', async () => {
+  it('may drop every event: the state is still the one of the session', async () => {
     const { agent } = helper([callsTool({ name: 'get_weather', args: { city: 'Oslo' } }), says('21')])
     const seen: unknown[] = []
     const native = {
-      translate: (event: unknown) => {
+      change: (event: unknown) => {
         seen.push(event)
         return []
       },

@@ -1,5 +1,5 @@
 import { isApp, Runner } from '@google/adk'
-import type { Agent, Control, RunContext } from '../agents/index.js'
+import { limitsMember, type Agent, type Control, type RunContext } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import { createRunStream, type AgentEvent } from '../protocol/index.js'
@@ -31,6 +31,7 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
     memory,
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
+    ...limitsMember(options.limits),
   }
 }
 

@@ -36,6 +36,19 @@ export interface Agent {
   readonly resumesAfterFailure?: boolean
   /** Whether it translates a runtime's native events, and passes them to `ctx.services.native` first. */
   readonly hasNativeEvents?: boolean
+  /** Limits of its own. */
+  readonly limits?: AgentLimits
+}
+
+/** Limits of an agent, of any runtime. They win over those of the server. In milliseconds; `Infinity`: no limit. */
+export interface AgentLimits {
+  /**
+   * How long a run of the agent may take, also as a part of another agent's run. Then it fails with EXECUTION_TIMEOUT.
+   * Interrupted runs are over: the time that a person takes does not count.
+   */
+  readonly runTimeoutMs?: number
+  /** How long a call of a tool without a limit of its own may take. Agents below this one have the same limit. */
+  readonly toolTimeoutMs?: number
 }
 
 /** The application and the user that a run is for. */
@@ -184,7 +197,7 @@ interface ResumeContext {
   readonly interruptScope: (address: string, defaults: InterruptDefaults) => InterruptScope
 }
 
-/** What the owner of the run provides. One object for all agents of a run. */
+/** What the owner of the run provides. One object for all agents of a run, except those with a limit for tools. */
 export interface RunServices {
   readonly newId: IdSource
   readonly clock: Clock

@@ -1,6 +1,7 @@
 export type { NativeHooks } from '../bridge/native-hooks.js'
 export type {
   Agent,
+  AgentLimits,
   AgentMemory,
   Control,
   Claims,
@@ -29,6 +30,7 @@ export { breakTool, exitTool } from './tools/control-tools.js'
 export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.js'
 export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupts/checkpoint.js'
 export { rootAddress } from './run/address.js'
+export { limitsMember } from './run/limits.js'
 export { defineTool } from './tools/define-tool.js'
 export { rewriteHistory } from './history/history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'

@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@ag-ui/core'
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { BaseCheckpointSaver, StateSnapshot } from '@langchain/langgraph'
-import type { RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
 
 /** A value, or a function that returns one for each run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
@@ -15,6 +15,7 @@ export interface LangGraphOptions {
   /** Prompts that show what the agent is good for. */
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
+  readonly limits?: AgentLimits
   /** Passed on to the graph: `configurable`, `context`, `recursionLimit`, `callbacks`, `tags` and so on. */
   readonly config?: PerRun<Readonly<Record<string, unknown>>>
   /**

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { interruptedBy, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
+import { interruptedBy, limitsMember, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import {
@@ -14,6 +14,7 @@ import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-
 import { toAgui } from './messages/to-agui.js'
 import { threadConfig } from './run/graph-config.js'
 import { runGraph } from './run/run-graph.js'
+import { limitTools } from './tools/tool-limits.js'
 import { VisibleState } from './translate/visible-state.js'
 
 /**
@@ -32,6 +33,7 @@ export function fromLangGraph(
   if (name === undefined || name === '')
     throw new MillraceError('INVALID_AGENT', 'Give the graph a name: `fromLangGraph(graph, { name })`.')
   const { description = '', examples, capabilities } = options
+  limitTools(graph)
   const setup = { name, graph, options }
   const memory = createCheckpointMemory(setup)
   return {
@@ -42,6 +44,7 @@ export function fromLangGraph(
     ...(memory && { memory, resumesAfterFailure: true }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
+    ...limitsMember(options.limits),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AgentCapabilities } from '@ag-ui/core'
-import type { RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
 
 /** The members of an `@ag-ui/client` agent that the bridge uses. Every `AbstractAgent` of 1.0 and 0.0.59 has them. */
 export interface AgUiAgent {
@@ -33,6 +33,7 @@ export interface FromAgUiOptions<A extends AgUiAgent = AgUiAgent> {
   /** Prompts that show what the agent is for. */
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
+  readonly limits?: AgentLimits
   /**
    * What to forward besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
    * state; without `tools` it does not get those of the client.

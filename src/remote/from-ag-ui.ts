@@ -1,6 +1,7 @@
 import {
   interruptedBy,
   isAnswered,
+  limitsMember,
   withAnswers,
   type Agent,
   type Control,
@@ -34,6 +35,7 @@ export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions
     run: (ctx) => runRemote({ name, agent, options }, ctx),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
+    ...limitsMember(options.limits),
   }
 }
 

@@ -23,6 +23,7 @@ type RunOptionName =
   | 'identity'
   | 'values'
   | 'edit'
+  | 'runTimeoutMs'
   | 'toolTimeoutMs'
   | 'graceMs'
   | 'onProblem'

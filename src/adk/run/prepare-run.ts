@@ -18,6 +18,7 @@ import { prepareRunSession, type RunSession } from '../session/run-session.js'
 import { raceFreeSessions } from '../session/race-free-sessions.js'
 import { RecentSessions } from '../session/recent-sessions.js'
 import { applySessionDelta } from '../session/session-state.js'
+import { createToolWrapper } from '../tools/run-tools.js'
 import { RunPlugin } from '../tools/run-plugin.js'
 import { AdkTranslator } from '../translate/adk-translator.js'
 import { createRunTree, type RunTree } from '../tree/run-tree.js'
@@ -46,6 +47,8 @@ export interface AdkRun {
   readonly tree: RunTree
   readonly plugin: RunPlugin
   readonly translator: AdkTranslator
+  /** Applies a change of the session's state. Returns the event for the client, if the client may see a part of it. */
+  readonly changeState: (delta: Readonly<Record<string, unknown>>) => AgentEvent | undefined
 }
 
 /** Puts a run together: a Runner with a plugin, a session and a tree of its own. */
@@ -88,7 +91,9 @@ export async function prepareAdkRun(
   const tree: RunTree = createRunTree(base.agent, {
     resumeAt: resumedAgents(session),
     iterations: { ...earlierIterations(session, ctx), ...frame?.iterations },
+    wrapTool: createToolWrapper(ctx),
   })
+  const changeState = createStateChange(ctx)
   const translator: AdkTranslator = new AdkTranslator({
     runId: ctx.runId,
     rootAuthor: base.agent.name,
@@ -99,7 +104,7 @@ export async function prepareAdkRun(
     predictState: options.predictState ?? [],
     parentSubagentRunId: ctx.span.subagentRunId,
     newId: ctx.services.newId,
-    changeState: (delta) => changeState(ctx, delta),
+    changeState,
     addUsage: ctx.services.addUsage,
     report: ctx.services.report,
   })
@@ -109,7 +114,7 @@ export async function prepareAdkRun(
     sessionService: session.service,
     plugin,
   })
-  return { setup, ctx, frame, runner, session, tree, plugin, translator }
+  return { setup, ctx, frame, runner, session, tree, plugin, translator, changeState }
 }
 
 async function locateSession(
@@ -186,13 +191,12 @@ function resumedAgents({ plan }: RunSession): readonly string[] {
   return last?.author !== undefined && isAtWork === true ? [last.author] : []
 }
 
-/** Applies a change of the session's state to the thread's. Returns the event for the client, if it may see any. */
-export function changeState(
-  ctx: RunContext,
-  delta: Readonly<Record<string, unknown>>,
-): AgentEvent | undefined {
-  const next = applySessionDelta(ctx.state, delta)
-  return next === ctx.state ? undefined : ctx.setState(next)
+/** Applies changes of the session's state to the thread's. Returns the event for the client, if it may see any. */
+function createStateChange(ctx: RunContext): AdkRun['changeState'] {
+  return (delta) => {
+    const next = applySessionDelta(ctx.state, delta)
+    return next === ctx.state ? undefined : ctx.setState(next)
+  }
 }
 
 interface RunnerParts {

@@ -10,7 +10,7 @@ import { adkError } from '../retry/failures.js'
 import { withCallOrigin, withEventMark } from '../session/marks.js'
 import { eventParts } from '../session/session-events.js'
 import { sharedSessionState, toSessionDelta } from '../session/session-state.js'
-import { changeState, prepareAdkRun, type AdkRun } from './prepare-run.js'
+import { prepareAdkRun, type AdkRun } from './prepare-run.js'
 import type { AdkSetup } from './prepare-run.js'
 
 /** One run of an ADK agent. */
@@ -47,11 +47,11 @@ export async function* runAdk(setup: AdkSetup, ctx: RunContext): AsyncGenerator<
 }
 
 /** Copies into the thread state that only the session has, because it was made elsewhere. */
-function adoptState({ ctx, session }: AdkRun): AgentEvent | undefined {
+function adoptState({ ctx, session, changeState }: AdkRun): AgentEvent | undefined {
   if (!session.isNew) return undefined
   const known = new Set(isRecord(ctx.state) ? Object.keys(ctx.state) : [])
   const own = Object.entries(sharedSessionState(session.session)).filter(([key]) => !known.has(key))
-  return changeState(ctx, Object.fromEntries(own))
+  return changeState(Object.fromEntries(own))
 }
 
 /** Shows the errors of tools whose credentials nobody gave. For ADK they are messages of the user. */
@@ -101,15 +101,20 @@ async function storeState({ ctx, session }: AdkRun, stateDelta: Record<string, u
   await session.service.appendEvent({ session: session.session, event })
 }
 
-/** Applies the application's hooks. Keeps the event's state change whatever they return: the session has it. */
+/** Applies the application's hooks. An event that they drop keeps its state change: the session has it. */
 async function withNativeHooks(
   hooks: NativeHooks,
   event: Event,
-  { ctx, translator }: AdkRun,
+  { translator, changeState }: AdkRun,
 ): Promise<readonly AgentEvent[]> {
-  const events = await applyNativeHooks(hooks, event, (changed) => translator.translate(changed))
-  const state = event.partial ? undefined : changeState(ctx, event.actions.stateDelta)
-  return state ? [...events, state] : events
+  const { change, ...rest } = hooks
+  const changed = change ? await change(event) : [event]
+  const translate = (one: Event): readonly AgentEvent[] => translator.translate(one)
+  const events: AgentEvent[] = []
+  // A hook replaces native events by events of the same runtime.
+  for (const one of changed) events.push(...(await applyNativeHooks(rest, one as Event, translate)))
+  const state = changed.length === 0 ? changeState(event.actions.stateDelta) : undefined
+  return state ? [state] : events
 }
 
 function callOriginOf({ author = '' }: Event, { ctx, tree }: AdkRun) {

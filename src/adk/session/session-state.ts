@@ -1,5 +1,6 @@
 import { State, type Session } from '@google/adk'
 import { isEqual, isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import { isRunStateKey, isThreadStateKey } from '../../protocol/index.js'
 
 type StateValues = Readonly<Record<string, unknown>>
@@ -8,13 +9,15 @@ type StateValues = Readonly<Record<string, unknown>>
 export const threadIdKey = 'millrace_thread_id'
 
 /** Whether a key of a session's state belongs to the thread. Clients see these keys and no others. */
-function isShared(key: string): boolean {
+export function isSharedKey(key: string): boolean {
   return key !== threadIdKey && isThreadStateKey(key)
 }
 
-/** The part of a session's state that clients see. */
+/** The part of a session's state that clients see, as JSON. */
 export function sharedSessionState({ state }: Pick<Session, 'state'>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(state).filter(([key, value]) => isShared(key) && isPresent(value)))
+  const shared = Object.entries(state).filter(([key]) => isSharedKey(key))
+  const plain = shared.map(([key, value]) => [key, ifJson(value)] as const)
+  return Object.fromEntries(plain.filter(([, value]) => isPresent(value)))
 }
 
 /**
@@ -29,29 +32,30 @@ export function toSessionDelta(
 ): Record<string, unknown> {
   if (!isRecord(threadState)) return {}
   const delta: [string, unknown][] = []
+  // A value that is not JSON stays in the session until the thread has another one.
+  const known = sharedSessionState({ state: sessionState })
   for (const [key, value] of Object.entries(threadState)) {
-    if (isShared(key) && !isEqual(value ?? null, ownValue(sessionState, key) ?? null))
-      delta.push([key, value])
+    if (isSharedKey(key) && !isEqual(value ?? null, ownValue(known, key) ?? null)) delta.push([key, value])
   }
   if (!isNew) {
-    for (const [key, value] of Object.entries(sessionState)) {
-      if (isShared(key) && isPresent(value) && !Object.hasOwn(threadState, key)) delta.push([key, null])
-    }
+    for (const key of Object.keys(known)) if (!Object.hasOwn(threadState, key)) delta.push([key, null])
   }
   return Object.fromEntries(delta)
 }
 
 /**
  * The thread's state after a change in the session. Null and undefined remove a key. Returns the same object when nothing
- * changes, and a state that is neither an object nor empty as it is: it is the client's own.
+ * changes, and a state that is neither an object nor empty as it is: it is the client's own. Throws ENCODING_ERROR, with the path,
+ * for a value that cannot be JSON.
  */
 export function applySessionDelta(threadState: unknown, delta: StateValues): unknown {
   const before = threadState ?? {}
   if (!isRecord(before)) return threadState
   const next = new Map(Object.entries(before))
   let isChanged = false
-  for (const [key, value] of Object.entries(delta)) {
-    if (!isShared(key)) continue
+  for (const [key, given] of Object.entries(delta)) {
+    if (!isSharedKey(key)) continue
+    const value = isPresent(given) ? toJson(given, `state.${key}`) : given
     if (!isPresent(value)) isChanged = next.delete(key) || isChanged
     else if (!isEqual(ownValue(before, key), value)) {
       next.set(key, value)
@@ -80,6 +84,15 @@ function tryClone(value: unknown): unknown {
   } catch {
     // No store could keep such a value: it is shared on purpose.
     return value
+  }
+}
+
+/** The value as JSON. Undefined if it cannot be: then it stays in the session. */
+function ifJson(value: unknown): unknown {
+  try {
+    return isPresent(value) ? toJson(value, 'state') : value
+  } catch {
+    return undefined
   }
 }
 

@@ -211,11 +211,11 @@ describe('a retry', () => {
 })
 
 describe('what AG-UI has no event for', () => {
-  test('state is told once it is stored, not with pieces', () => {
+  test('state is told with the first piece that has it, and not with each', () => {
     const actions = { stateDelta: { k: 1 } } as never
-    const { batches } = translateEvents([chunkOf('a', { actions }), wholeOf('a', { actions })])
-    expect(batches[0]?.map(({ type }) => type)).not.toContain('STATE_SNAPSHOT')
-    expect(batches[1]?.at(-1)).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { k: 1 } })
+    const { batches } = translateEvents([chunkOf('a', { actions }), chunkOf('b', { actions })])
+    expect(batches[0]?.at(-1)).toEqual({ type: 'STATE_SNAPSHOT', snapshot: { k: 1 } })
+    expect(batches[1]?.map(({ type }) => type)).toEqual(['TEXT_MESSAGE_CHUNK'])
   })
 
   test('state that the client may not see is not told', () => {

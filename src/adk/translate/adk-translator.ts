@@ -52,6 +52,8 @@ export class AdkTranslator {
   readonly #customEvents: AdkCustomEvents
   readonly #output = new AdkOutput()
   readonly #requests: AdkRequest[] = []
+  /** The state change of the last partial event. */
+  #partialState: StateDelta | undefined
 
   constructor(options: AdkTranslatorOptions) {
     const sink = this.#sink
@@ -128,7 +130,9 @@ export class AdkTranslator {
     const parts = event.content?.parts
     if (parts === undefined || parts.length === 0) {
       // The progress of a tool, for example. It does not name its branch.
-      this.#customEvents.addMetadata(this.#lanes.near(event), event)
+      const near = this.#lanes.near(event)
+      this.#customEvents.addMetadata(near, event)
+      this.#changePartialState(near, event)
       return
     }
     const lane = this.#lanes.of(event)
@@ -139,6 +143,7 @@ export class AdkTranslator {
     }
     if (event.usageMetadata !== undefined) this.#usage.record(lane, event)
     if (event.customMetadata !== undefined) this.#customEvents.addMetadata(lane, event)
+    this.#changePartialState(lane, event)
   }
 
   #writeChunk(lane: AdkLane, part: Part): void {
@@ -224,12 +229,19 @@ export class AdkTranslator {
     }
   }
 
-  #changeState(lane: AdkLane, event: Event): void {
-    // Answers of plugins may come without actions.
-    const { stateDelta = {} } = (event.actions as Partial<Event['actions']> | undefined) ?? {}
-    if (Object.keys(stateDelta).length === 0) return
+  /** The deltas of an answer share what a callback has written: each delta would write it again. */
+  #changePartialState(lane: AdkLane | undefined, event: Event): void {
+    const stateDelta = stateDeltaOf(event)
+    if (stateDelta === this.#partialState) return
+    this.#partialState = stateDelta
+    this.#changeState(lane, event)
+  }
+
+  #changeState(lane: AdkLane | undefined, event: Event): void {
+    const stateDelta = stateDeltaOf(event)
+    if (stateDelta === undefined || Object.keys(stateDelta).length === 0) return
     const changed = this.#options.changeState(stateDelta)
-    if (changed) this.#sink.add({ ...changed, ...spanTag(lane.subagentRunId) })
+    if (changed) this.#sink.add({ ...changed, ...spanTag(lane?.subagentRunId) })
   }
 
   /** Decides whether the next event is of another model call. */
@@ -266,6 +278,13 @@ export class AdkTranslator {
     lane.writeWhole('text', text)
     lane.finishAnswer()
   }
+}
+
+type StateDelta = Event['actions']['stateDelta']
+
+/** Answers of plugins may come without actions. */
+function stateDeltaOf({ actions }: { readonly actions?: Partial<Event['actions']> }): StateDelta | undefined {
+  return actions?.stateDelta
 }
 
 /** Whether the text of an event is for people, not the data of an agent or a node. */

@@ -1,5 +1,6 @@
 import type { Event } from '@google/adk'
 import { isRecord, parseJson } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import type { AdkLane } from './lanes.js'
 
 /** A plain text output of a workflow node that is in no message. */
@@ -55,36 +56,11 @@ export function toResultText(response: unknown): string {
   return toJsonText(response ?? {})
 }
 
-/** JSON of any value. A text replaces values that JSON cannot carry; never throws. */
+/** JSON of any value, or of why there is none. Never throws. */
 export function toJsonText(value: unknown): string {
   try {
-    return stringify(value)
-  } catch {
-    // A circle or a BigInt, most likely.
-    try {
-      return stringify(value, createReplacer())
-    } catch (error) {
-      return JSON.stringify(`not JSON: ${String(error)}`)
-    }
-  }
-}
-
-type Replacer = (this: unknown, key: string, member: unknown) => unknown
-
-function stringify(value: unknown, replacer?: Replacer): string {
-  // Undefined for a function or a symbol, although the type does not say so.
-  const json: unknown = JSON.stringify(value, replacer)
-  return typeof json === 'string' ? json : 'null'
-}
-
-function createReplacer(): Replacer {
-  const above: unknown[] = []
-  return function replace(_key, member) {
-    if (typeof member === 'bigint') return String(member)
-    if (typeof member !== 'object' || member === null) return member
-    while (above.length > 0 && above.at(-1) !== this) above.pop()
-    if (above.includes(member)) return '[circular]'
-    above.push(member)
-    return member
+    return JSON.stringify(toJson(value, 'The value'))
+  } catch (error) {
+    return JSON.stringify({ error: error instanceof Error ? error.message : String(error) })
   }
 }

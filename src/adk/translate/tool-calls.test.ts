@@ -125,7 +125,7 @@ describe('a call', () => {
     expect(loose[1]).toEqual({
       type: 'TOOL_CALL_ARGS',
       toolCallId: 'call-1',
-      delta: '{"big":"10","self":"[circular]"}',
+      delta: expect.stringContaining('contains itself') as string,
     })
   })
 

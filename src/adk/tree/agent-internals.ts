@@ -8,6 +8,8 @@ import {
   type BaseNode,
   type Event,
   type InvocationContext,
+  type LlmRequest,
+  type LlmResponse,
   type ParallelWorker,
 } from '@google/adk'
 
@@ -16,9 +18,13 @@ export interface AgentInternals {
   readonly runAsyncImpl: RunSteps
   /** Of an LlmAgent: one request to the model and the calls in its answer. */
   readonly runOneStepAsync: RunSteps
+  /** Of an LlmAgent: the request to the model. */
+  readonly callLlmAsync: (this: BaseAgent, ...args: LlmCall) => AsyncGenerator<LlmResponse>
   /** Of a LoopAgent. */
   readonly maxIterations: number
 }
+
+export type LlmCall = [context: InvocationContext, request: LlmRequest, event: Event]
 
 type RunSteps = (this: BaseAgent, context: InvocationContext) => AsyncGenerator<Event, void, void>
 

@@ -3,6 +3,7 @@ import {
   isLlmAgent,
   isWorkflow,
   ParallelWorker,
+  ToolNode,
   type BaseAgent,
   type BaseNode,
   type Event,
@@ -78,11 +79,16 @@ function runImplOf(agent: BaseAgent, shell: BaseAgent, tree: ShellTree): RunImpl
   }
 }
 
+interface WorkflowShellOptions extends Pick<ShellOptions, 'wrapTool'> {
+  readonly shellOf: (agent: BaseAgent) => BaseAgent
+}
+
 /**
  * The stand-in for a workflow in one run: the same graph with shells for its agents, since ADK writes to the agents of a
  * graph. A workflow that is a function names its agents itself, and stays as it is.
  */
-export function workflowShell(workflow: Workflow, shellOf: (agent: BaseAgent) => BaseAgent): Workflow {
+export function workflowShell(workflow: Workflow, options: WorkflowShellOptions): Workflow {
+  const { shellOf, wrapTool } = options
   const shells = new Map<BaseNode, BaseNode>()
   const nodeShell = (node: BaseNode): BaseNode => {
     const shell = shells.get(node) ?? createNodeShell(node)
@@ -91,7 +97,9 @@ export function workflowShell(workflow: Workflow, shellOf: (agent: BaseAgent) =>
   }
   const createNodeShell = (node: BaseNode): BaseNode => {
     if (isBaseAgent(node)) return shellOf(node)
-    if (isWorkflow(node)) return workflowShell(node, shellOf)
+    if (isWorkflow(node)) return workflowShell(node, options)
+    if (node instanceof ToolNode)
+      return Object.create(node, { tool: { value: wrapTool(node.tool) } }) as BaseNode
     if (!(node instanceof ParallelWorker)) return node
     return Object.create(node, { inner: { value: nodeShell(workerNode(node)) } }) as BaseNode
   }

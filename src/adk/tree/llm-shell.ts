@@ -8,11 +8,13 @@ import {
   type Event,
   type InvocationContext,
   type LlmAgent,
+  type LlmResponse,
   type ReadonlyContext,
 } from '@google/adk'
 import { adkField, requestNames } from '../interrupts/request-calls.js'
 import { replaceMembers } from '../replace-members.js'
-import { internalsOf } from './agent-internals.js'
+import type { ToolWrapper } from '../tools/run-tools.js'
+import { internalsOf, type LlmCall } from './agent-internals.js'
 import { PendingCalls } from './composites.js'
 import { modelEventProcessors } from './events-for-model.js'
 
@@ -20,6 +22,7 @@ export interface LlmShellOptions {
   readonly toolsets: ToolsetLeases
   /** The shell for the agent behind an AgentTool. */
   readonly behindTool: (agent: BaseAgent) => BaseAgent
+  readonly wrapTool: ToolWrapper
 }
 
 /** Members for the shell of an LlmAgent: it ends when a call is left pending, and has shells for its tools. */
@@ -28,7 +31,8 @@ export function llmShellMembers(
   shell: BaseAgent,
   options: LlmShellOptions,
 ): Record<string, unknown> {
-  const { runAsyncImpl, runOneStepAsync } = internalsOf(shell)
+  const { runAsyncImpl, runOneStepAsync, callLlmAsync } = internalsOf(shell)
+  const { wrapTool } = options
   const pendingIn = new WeakMap<InvocationContext, PendingCalls>()
   return {
     async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void> {
@@ -45,11 +49,17 @@ export function llmShellMembers(
     runOneStepAsync(context: InvocationContext): AsyncGenerator<Event, void> {
       return pendingIn.get(context)?.isWaiting ? noSteps() : runOneStepAsync.call(shell, context)
     },
+    // The request has all tools of the agent by now. ADK runs those that it finds there.
+    callLlmAsync(...call: LlmCall): AsyncGenerator<LlmResponse> {
+      const [, { toolsDict }] = call
+      for (const [name, tool] of Object.entries(toolsDict)) toolsDict[name] = wrapTool(tool)
+      return callLlmAsync.call(shell, ...call)
+    },
     // Requests do not use these. ADK reads here the tools that it runs again after an answer.
     async canonicalTools(context?: ReadonlyContext): Promise<BaseTool[]> {
       const tools = await agent.canonicalTools.call(shell, context)
       const confirmed = confirmedTools(context?.invocationContext.session.events ?? [], agent.name)
-      return tools.map((tool) => (confirmed.has(tool.name) ? withConfirmation(tool) : tool))
+      return tools.map((tool) => wrapTool(confirmed.has(tool.name) ? withConfirmation(tool) : tool))
     },
     tools: agent.tools.map((tool) => toolShell(tool, options)),
     requestProcessors: modelEventProcessors(agent),

@@ -1,4 +1,4 @@
-import { isBaseAgent, isLlmAgent, type BaseAgent, type Workflow } from '@google/adk'
+import { isBaseAgent, isLlmAgent, type BaseAgent, type BaseTool, type Workflow } from '@google/adk'
 import {
   ancestry,
   createResumePosition,
@@ -6,6 +6,7 @@ import {
   type ResumeTargets,
   type ResumePosition,
 } from './agent-index.js'
+import type { ToolWrapper } from '../tools/run-tools.js'
 import { agentKind } from './agent-internals.js'
 import type { ShellTree } from './composites.js'
 import { ToolsetLeases } from './llm-shell.js'
@@ -14,6 +15,8 @@ import { createShell, linkShell, workflowShell, type ShellOptions } from './agen
 export interface RunTreeOptions extends ResumeTargets {
   /** Completed rounds of each loop when the run stopped, by the loop's name. */
   readonly iterations?: Readonly<Record<string, number>>
+  /** Default: tools stay as they are. */
+  readonly wrapTool?: ToolWrapper
 }
 
 /** Shells in front of the user's agents, for one run. Does not change the agents themselves. */
@@ -46,15 +49,16 @@ export function createRunTree<Root extends BaseAgent | Workflow>(
   const iterations = new Map(Object.entries(options.iterations ?? {}))
   const toolsets = new ToolsetLeases()
   const treesBehindTools = new Map<BaseAgent, RunTree>()
-  const shellOf = createShells({ position, iterations, root }, { toolsets, behindTool })
+  const { wrapTool = (tool: BaseTool) => tool } = options
+  const shellOf = createShells({ position, iterations, root }, { toolsets, behindTool, wrapTool })
 
   function behindTool(agent: BaseAgent): BaseAgent {
-    const tree = treesBehindTools.get(agent) ?? createRunTree(agent, { resumeAt: [] })
+    const tree = treesBehindTools.get(agent) ?? createRunTree(agent, { resumeAt: [], wrapTool })
     treesBehindTools.set(agent, tree)
     return tree.root as BaseAgent
   }
   return {
-    root: (isBaseAgent(root) ? shellOf(root) : workflowShell(root, shellOf)) as Root,
+    root: (isBaseAgent(root) ? shellOf(root) : workflowShell(root, { shellOf, wrapTool })) as Root,
     agentNames: index.names,
     structured: index.structured,
     stopsItself(author) {

@@ -1,12 +1,13 @@
 import type { AgentCapabilities, Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelSettings } from '../../models/index.js'
-import type { Agent, RunContext, Tool, ToolSource, HistoryRewriter } from '../contract.js'
+import type { Agent, AgentLimits, RunContext, Tool, ToolSource, HistoryRewriter } from '../contract.js'
 import { checkNumber } from '../check-number.js'
 import type { Middleware } from './middleware.js'
 import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
 import { teamAgent } from '../transfer/team.js'
+import { limitsMember } from '../run/limits.js'
 import { runChat } from './loop.js'
 import { createOutput, type Output } from './output.js'
 import { checkTools } from './toolbox.js'
@@ -46,6 +47,7 @@ export interface AgentOptions {
   readonly capabilities?: AgentCapabilities
   /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
+  readonly limits?: AgentLimits
 }
 
 /** The options with their defaults. */
@@ -96,6 +98,7 @@ export function defineAgent(options: AgentOptions): Agent {
     run: (ctx) => runChat(config, ctx),
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
     ...(options.examples === undefined ? {} : { examples: options.examples }),
+    ...limitsMember(options.limits),
   }
   if (subAgents.length === 0) return lead
   return teamAgent({

@@ -1,5 +1,5 @@
 import { context } from '@opentelemetry/api'
-import { linkAbort, untilAborted } from '../../core/abort.js'
+import { withToolTimeout } from '../../bridge/tool-timeout.js'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/abortable.js'
 import { isRecord } from '../../core/json.js'
@@ -118,9 +118,11 @@ async function callWithMiddlewares(
     const { timeoutMs = services.toolTimeoutMs ?? Infinity } = chosen
     const work = async (ctx: ToolContext): Promise<unknown> =>
       readResult(await chosen.call(args, ctx), active)
-    return timeoutMs === Infinity
-      ? work(active.ctx)
-      : callWithTimeout(work, { ctx: active.ctx, name: chosen.name, timeoutMs, clock: services.clock })
+    if (timeoutMs === Infinity) return work(active.ctx)
+    const { signal } = active.ctx
+    return withToolTimeout((limited) => work(withSignal(active.ctx, limited)), {
+      ...{ name: chosen.name, timeoutMs, clock: services.clock, signal },
+    })
   }
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.tool) continue
@@ -130,6 +132,11 @@ async function callWithMiddlewares(
   return next({ toolCallId: call.id, tool, args: parseArgs(call) })
 }
 
+/** Inherited, not copied: members such as `state` are live. */
+function withSignal(ctx: ToolContext, signal: AbortSignal): ToolContext {
+  return Object.create(ctx, { signal: { value: signal, enumerable: true } }) as ToolContext
+}
+
 function parseArgs({ name, args }: CallRequest): unknown {
   if (args.trim() === '') return {}
   try {
@@ -137,38 +144,6 @@ function parseArgs({ name, args }: CallRequest): unknown {
   } catch (cause) {
     const message = `The arguments of '${name}' are not JSON: ${args.slice(0, 200)}`
     throw new MillraceError('INVALID_TOOL_ARGUMENTS', message, { cause })
-  }
-}
-
-interface TimeoutOptions {
-  readonly ctx: ToolContext
-  readonly name: string
-  readonly timeoutMs: number
-  readonly clock: RunContext['services']['clock']
-}
-
-/**
- * Runs a tool with a time limit. At the limit its signal aborts and the call rejects with TOOL_ERROR at once, also when
- * the tool never settles. When the run is stopped instead, the tool may clean up for the run's grace time.
- */
-async function callWithTimeout(
-  work: (ctx: ToolContext) => Promise<unknown>,
-  { ctx, name, timeoutMs, clock }: TimeoutOptions,
-): Promise<unknown> {
-  const limit = new AbortController()
-  const stop = new AbortController()
-  const cancel = clock.schedule(timeoutMs, () => {
-    limit.abort(new MillraceError('TOOL_ERROR', `Tool '${name}' took longer than ${timeoutMs} ms.`))
-  })
-  stop.signal.addEventListener('abort', cancel)
-  const releases = [linkAbort(ctx.signal, stop), linkAbort(limit.signal, stop)]
-  try {
-    // Inherited, not copied: members such as `state` are live.
-    const limited = Object.create(ctx, { signal: { value: stop.signal, enumerable: true } }) as ToolContext
-    return await untilAborted(work(limited), limit.signal)
-  } finally {
-    cancel()
-    for (const release of releases) release()
   }
 }
 

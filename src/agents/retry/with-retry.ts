@@ -79,7 +79,7 @@ export function withRetry(agent: Agent, options: WithRetryOptions = {}): Agent {
 // Listed one by one, since an agent may be an instance of a class. The compiler checks that none is missing.
 const members: Readonly<Record<Exclude<keyof Agent, 'run'>, true>> = {
   ...{ name: true, description: true, shape: true, capabilities: true, examples: true, memory: true },
-  ...{ hasNativeEvents: true, resumesAfterFailure: true },
+  ...{ hasNativeEvents: true, resumesAfterFailure: true, limits: true },
 }
 
 function agentMembers(agent: Agent): Omit<Agent, 'run'> {

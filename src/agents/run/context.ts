@@ -13,7 +13,7 @@ import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
 import { delegate } from './delegate.js'
 import { toJson } from '../../core/to-json.js'
-import type { EventOf } from '../../protocol/index.js'
+import { createFold, type EventOf } from '../../protocol/index.js'
 
 /** What all contexts of one run share. */
 export interface RunScope {
@@ -142,6 +142,14 @@ export class SharedState {
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
     const marked = { ...event, [changedState]: this.#value }
     return marked
+  }
+
+  /** Takes over a change that an agent or a hook writes as an event. One that does not apply changes nothing. */
+  take(event: EventOf<'STATE_SNAPSHOT' | 'STATE_DELTA'>): void {
+    const fold = createFold({ state: this.current })
+    fold.apply(event)
+    this.#value = fold.state
+    this.#isOwn = false
   }
 }
 

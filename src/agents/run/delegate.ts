@@ -11,6 +11,7 @@ import { openInterruptsAt } from '../interrupts/resume.js'
 import { addressBelow, nameAt } from './address.js'
 import type { AgentContext, AgentPosition, RunScope } from './context.js'
 import { isOver } from './control.js'
+import { timeLimitOf, withToolLimit, type TimeLimit } from './limits.js'
 import { agentSpan } from './tracing.js'
 
 export interface Delegation {
@@ -19,15 +20,18 @@ export interface Delegation {
   readonly position: AgentPosition
   readonly agent: Agent
   readonly options: DelegateOptions
+  /** The agent's own limit of time. */
+  readonly limit: TimeLimit | undefined
 }
 
 type CreateContext = (scope: RunScope, position: AgentPosition) => AgentContext
 
 /** Runs an agent below another. */
 export function delegate(
-  delegation: Delegation,
+  given: Omit<Delegation, 'limit'>,
   createContext: CreateContext,
 ): AsyncGenerator<AgentEvent, Control> {
+  const delegation = withLimits(given)
   const { scope, position, agent, options } = delegation
   const { segment, toolCallId, isLane = false, isSelf = false } = options
   const isCall = toolCallId !== undefined
@@ -35,7 +39,16 @@ export function delegate(
   if (!isSelf) return runInSpan(delegation, address, createContext)
   const control = savedControl(scope, address)
   if (control) return returning(control)
-  return runAgent(agent, createContext(scope, childPosition(delegation, address)), scope)
+  return runAgent(delegation, createContext(scope, childPosition(delegation, address)), scope)
+}
+
+/** The delegation within the agent's own limits. */
+function withLimits(given: Omit<Delegation, 'limit'>): Delegation {
+  const { agent, position, options } = given
+  const scope = withToolLimit(given.scope, agent)
+  const limit = timeLimitOf(agent, options.signal ?? position.signal, scope.services)
+  if (!limit) return { ...given, scope, limit }
+  return { ...given, scope, limit, options: { ...options, signal: limit.signal } }
 }
 
 /** Runs an agent in a subagent span of its own, and marks its events as its own. */
@@ -62,7 +75,7 @@ async function* runInSpan(
     ...(toolCallId === undefined ? {} : { parentToolCallId: toolCallId }),
   }
   const span = agentSpan(agent.name, { parent: child.trace, signal })
-  const source = runAgent(agent, createContext(scope, { ...child, trace: span.context }), scope)
+  const source = runAgent(delegation, createContext(scope, { ...child, trace: span.context }), scope)
   try {
     let step = await source.next()
     for (; step.done !== true; step = await source.next()) {
@@ -150,7 +163,7 @@ function suspendedOutcome(control: Control) {
 
 /** Runs an agent in its context. Its interrupts become its control, thrown or returned. */
 function runAgent(
-  agent: Agent,
+  { agent, limit }: Delegation,
   { ctx, interrupts }: AgentContext,
   scope: RunScope,
 ): AsyncGenerator<AgentEvent, Control> {
@@ -160,17 +173,18 @@ function runAgent(
     if (isOver(value)) deleteFrames(scope, ctx.span.address)
     return { done: true, value }
   }
+  const start = (): AsyncGenerator<AgentEvent, Control> => limit?.run(agent.run(ctx)) ?? agent.run(ctx)
   // Not a generator around the agent's: that would cost every event several turns of the microtask queue.
   return {
     next() {
-      source ??= agent.run(ctx)
+      source ??= start()
       return source.next().then(
         (step) => (step.done === true ? end({ value: step.value }) : step),
         (error: unknown) => end({ error }),
       )
     },
     return: async (value) => source?.return(value) ?? { done: true, value: await value },
-    throw: async (error) => (source ??= agent.run(ctx)).throw(error),
+    throw: async (error) => (source ??= start()).throw(error),
     [Symbol.asyncIterator]() {
       return this
     },

@@ -86,10 +86,14 @@ type Write = (event: AgentEvent) => Promise<void> | undefined
 
 /** Writes the agent's events to the run stream until it returns its control. Every event of a run passes here. */
 function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
-  const { agent, options, signal, stream, output } = run
+  const { agent, options, signal, state, stream, output } = run
   const write: Write = (event) => {
-    if (event.type === 'STATE_SNAPSHOT' && isStateChange(event)) writeStateChange(run, event)
-    else stream.write(event)
+    if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') stream.write(event)
+    else if (event.type === 'STATE_SNAPSHOT' && isStateChange(event)) writeStateChange(run, event)
+    else {
+      stream.write(event)
+      state.take(event)
+    }
     return output.backPressure
   }
   const { clock, graceMs, onProblem, edit } = options
@@ -121,7 +125,7 @@ function writeStateChange(
 const localUser: Identity = { app: 'default', user: 'local' }
 
 function createRunScope(
-  { input, options, messages, state, stream, usage, shouldStop, checkpoint }: ActiveRun,
+  { agent, input, options, messages, state, stream, usage, shouldStop, checkpoint }: ActiveRun,
   { type, resumption }: Extract<ResumePlan, { type: 'start' | 'continue' }>,
 ): RunScope {
   const savedValues = type === 'continue' ? checkpoint?.values : {}
@@ -144,7 +148,7 @@ function createRunScope(
       report: options.onProblem,
       shouldStop,
       graceMs: options.graceMs,
-      toolTimeoutMs: options.toolTimeoutMs,
+      toolTimeoutMs: agent.limits?.toolTimeoutMs ?? options.toolTimeoutMs,
       native: options.native,
     },
   }

@@ -17,6 +17,7 @@ import type { SettledOptions } from './active-run.js'
 import type { Agent, Identity, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
 import { executeRun } from './execute.js'
+import { scheduleTimeout } from './limits.js'
 import { createRunBuffer } from './run-buffer.js'
 import { MillraceError } from '../../core/errors.js'
 
@@ -43,7 +44,9 @@ export interface RunOptions {
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
   readonly bufferSize?: number
-  /** How long a tool call may take unless the tool sets its own limit, in milliseconds. Default: no limit. */
+  /** How long the run may take unless its agent has its own limit, in milliseconds. Default: no limit. */
+  readonly runTimeoutMs?: number
+  /** How long a tool call may take unless the tool or its agent has its own limit, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
@@ -174,6 +177,8 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
   const { controller = new AbortController() } = options
   let stopAt: SafePoint | undefined
   let isOver = false
+  const runTimeoutMs = agent.limits?.runTimeoutMs ?? options.runTimeoutMs ?? Infinity
+  const cancelTimeout = scheduleTimeout(settled, runTimeoutMs, controller)
 
   const outcome = executeRun({
     agent,
@@ -185,6 +190,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
     shouldStop: (at) => stopAt === at || (at === 'tools' && stopAt === 'model'),
   }).finally(() => {
     isOver = true
+    cancelTimeout()
   })
 
   return {

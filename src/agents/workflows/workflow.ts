@@ -1,7 +1,8 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent, Control } from '../contract.js'
+import type { Agent, AgentLimits, Control } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
+import { limitsMember } from '../run/limits.js'
 
 /** The options of all workflows. */
 export interface WorkflowOptions {
@@ -11,12 +12,13 @@ export interface WorkflowOptions {
   readonly agents: readonly Agent[]
   /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
+  readonly limits?: AgentLimits
 }
 
 /** An agent made of others. Throws INVALID_AGENT when it has none. */
 export function workflowAgent(
   kind: string,
-  { name, description = '', agents, examples }: WorkflowOptions,
+  { name, description = '', agents, examples, limits }: WorkflowOptions,
   run: Agent['run'],
 ): Agent {
   if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'A workflow needs a name.')
@@ -32,6 +34,7 @@ export function workflowAgent(
     },
     run,
     ...(examples === undefined ? {} : { examples }),
+    ...limitsMember(limits),
   }
 }
 

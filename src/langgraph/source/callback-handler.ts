@@ -4,12 +4,15 @@ import type { ChatGenerationChunk, Generation, GenerationChunk, LLMResult } from
 import { isGraphInterrupt, isParentCommand } from '@langchain/langgraph'
 import { ifString, isRecord, parseJson } from '../../core/json.js'
 import type { GraphEvent } from '../contract.js'
+import type { CallTimers } from './call-timers.js'
 import { emitTarget, type EmitTarget } from './current-run.js'
 
 export interface CallbackHandlerOptions {
   /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
   readonly put: (event: GraphEvent) => Promise<unknown> | undefined
   readonly report: (problem: string) => void
+  /** Undefined: calls of tools may take any time. */
+  readonly callLimit?: CallTimers | undefined
 }
 
 /** A promise if LangChain should wait before it continues. */
@@ -27,6 +30,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   readonly [emitTarget] = true
   readonly lc_prefer_streaming = true
   override awaitHandlers = true
+  readonly callLimit: CallTimers | undefined
   readonly #put: CallbackHandlerOptions['put']
   readonly #report: CallbackHandlerOptions['report']
   readonly #runs = new OpenRuns()
@@ -34,8 +38,9 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   #hasRootEnded = false
   #onRootEnd: (() => void) | undefined
 
-  constructor({ put, report }: CallbackHandlerOptions) {
+  constructor({ put, report, callLimit }: CallbackHandlerOptions) {
     super()
+    this.callLimit = callLimit
     this.#put = put
     this.#report = report
   }
@@ -101,11 +106,13 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
 
   override handleToolStart(...args: ArgsOf<'handleToolStart'>): Wait {
     const [serialized, input, runId, parentRunId, , , name, toolCallId] = args
+    const toolName = name ?? toolClassName(serialized)
+    this.callLimit?.start(runId, toolName, toolCallId)
     return this.#emit(() => ({
       type: 'tool-start',
       runId,
       parentRunId: this.#runs.add(runId, parentRunId, { kind: 'tool' }),
-      name: name ?? toolClassName(serialized),
+      name: toolName,
       // LangChain passes objects as JSON, but strings as they are.
       input: parseJson(input) === undefined ? JSON.stringify(input) : input,
       toolCallId,
@@ -117,6 +124,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   }
 
   override handleToolEnd(output: unknown, runId: string): Wait {
+    this.callLimit?.end(runId)
     return this.#emit(() => {
       this.#runs.remove(runId)
       return { type: 'tool-end', runId, output }
@@ -124,6 +132,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   }
 
   override handleToolError(error: unknown, runId: string): Wait {
+    this.callLimit?.end(runId)
     return isParentCommand(error) ? this.handleToolEnd(error.command, runId) : this.#runError(runId, error)
   }
 

@@ -1,13 +1,25 @@
 import type { BaseCallbackHandler } from '@langchain/core/callbacks/base'
 import type { CallbackManager } from '@langchain/core/callbacks/manager'
+import type { RunnableConfig } from '@langchain/core/runnables'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
+import type { Clock } from '../../core/clock.js'
 
 /** Marks the callback handler of this bridge among those of a run. The same symbol in every copy of the package. */
 export const emitTarget = Symbol.for('millrace.langgraph.emit-target')
 
+/** How long a call of a tool may take. */
+export interface CallLimit {
+  readonly timeoutMs: number
+  readonly clock: Clock
+  /** Notes a call that keeps to the limit by itself. */
+  addLimited(toolCallId: string): void
+}
+
 /** Takes the custom events that the code of a graph emits. */
 export interface EmitTarget {
   readonly [emitTarget]: true
+  /** Undefined: calls of tools may take any time. */
+  readonly callLimit?: CallLimit | undefined
   /** Returns a promise while the reader is behind; it never rejects. */
   handleCustomEvent(name: string, value: unknown, runId: string | undefined): Promise<unknown> | undefined
 }
@@ -33,6 +45,11 @@ export function currentRunId({ callbacks }: CurrentConfig): string | undefined {
 export function currentEmitTarget({ callbacks }: CurrentConfig): EmitTarget | undefined {
   const handlers = callbacks && 'handlers' in callbacks ? callbacks.handlers : callbacks
   return handlers?.findLast(isEmitTarget)
+}
+
+/** The limit for the call of a tool with this config, if a bridge runs it. */
+export function currentCallLimit(config: RunnableConfig): CallLimit | undefined {
+  return currentEmitTarget(config as CurrentConfig)?.callLimit
 }
 
 function isEmitTarget<T extends object>(handler: T): handler is T & EmitTarget {

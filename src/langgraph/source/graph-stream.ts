@@ -6,6 +6,7 @@ import { systemClock } from '../../core/clock.js'
 import type { ClosingOptions } from '../../core/abortable.js'
 import { isRecord } from '../../core/json.js'
 import type { GraphEvent, GraphInterruption, StreamableGraph } from '../contract.js'
+import { CallTimers } from './call-timers.js'
 import { GraphCallbackHandler } from './callback-handler.js'
 import { currentConfig, currentRunId, outsideOfGraphs } from './current-run.js'
 
@@ -19,6 +20,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly capacity?: number
   /** Called with problems that do not harm the run. Must not throw. */
   readonly report: (problem: string) => void
+  /** How long a call of a tool may take, in milliseconds. Default: no limit. */
+  readonly toolTimeoutMs?: number | undefined
 }
 
 type StreamResult = IteratorResult<GraphEvent, void>
@@ -109,7 +112,8 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
     const { input, config, report } = this.#options
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
-    const handler = new GraphCallbackHandler({ put, report })
+    const callLimit = this.#callLimit()
+    const handler = new GraphCallbackHandler({ put, report, callLimit })
     const readChunk = createChunkReader()
     try {
       const chunks = await this.#graph.stream(
@@ -126,8 +130,15 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
       if (signal.aborted) await handler.waitForRoot()
       return { error }
     } finally {
+      callLimit?.close()
       this.#queue.close()
     }
+  }
+
+  #callLimit(): CallTimers | undefined {
+    const { toolTimeoutMs: timeoutMs = Infinity, clock = systemClock } = this.#options
+    if (timeoutMs === Infinity) return undefined
+    return new CallTimers({ timeoutMs, clock, onTimeout: (error) => this.#stop.abort(error) })
   }
 
   /** Called at each `next()` after the last event. Only the first one gets the error. */

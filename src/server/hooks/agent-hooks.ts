@@ -115,24 +115,34 @@ function isAgentEvent(value: unknown): value is AgentEvent {
 
 /** The agent with `runtimeTimeout`. The agent itself without that hook. */
 export function withTimeoutHook(agent: Agent, run: HookedRun): Agent {
-  if (!run.server.hooks.runtimeTimeout) return agent
-  return { ...agent, run: (ctx) => runUntilTimeout(agent, ctx, run) }
+  const { hooks, limits } = run.server
+  if (!hooks.runtimeTimeout) return agent
+  const { runTimeoutMs = limits.runTimeoutMs } = agent.limits ?? {}
+  return {
+    ...agent,
+    // The hook needs time to return its events.
+    limits: { ...agent.limits, runTimeoutMs: runTimeoutMs + limits.hookTimeoutMs },
+    run: (ctx) => runUntilTimeout(agent, ctx, { ...run, runTimeoutMs }),
+  }
 }
 
 /** Stops the agent when its time is over and yields the events of the hook. Such a run is cancelled: it did not succeed. */
 async function* runUntilTimeout(
   agent: Agent,
   ctx: RunContext,
-  { server, info }: HookedRun,
+  { server, info, runTimeoutMs }: HookedRun & { readonly runTimeoutMs: number },
 ): AsyncGenerator<AgentEvent, Control> {
-  const { runTimeoutMs } = server.limits
   const limit = new AbortController()
   const release = linkAbort(ctx.signal, limit)
   const timeout = new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`)
   const cancel = ctx.services.clock.schedule(runTimeoutMs, () => limit.abort(timeout))
   const { signal } = limit
   // Inherited, not copied: members such as `state` are live.
-  const limited = Object.create(ctx, { signal: { value: signal, enumerable: true } }) as RunContext
+  const delegate: RunContext['delegate'] = (below, options) => ctx.delegate(below, { signal, ...options })
+  const limited = Object.create(ctx, {
+    signal: { value: signal, enumerable: true },
+    delegate: { value: delegate, enumerable: true },
+  }) as RunContext
   const { clock, graceMs } = ctx.services
   const onStrayError = (): void => ctx.services.report('an agent failed after its time was over')
   try {

@@ -1,5 +1,4 @@
 import { startRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
-import { MillraceError } from '../../core/errors.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
@@ -58,11 +57,9 @@ class AgentRun implements LiveRun, CheckpointStore {
     const pipe = new EventPipe(setup, this)
     this.feed = pipe.feed
     const stopRenewing = this.#renewLease()
-    const stopTimer = limitTime(setup)
     this.#started = this.#startAgent(pipe)
     this.done = this.#started.result.then((outcome) => {
       stopRenewing()
-      stopTimer()
       setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
     })
   }
@@ -112,6 +109,7 @@ class AgentRun implements LiveRun, CheckpointStore {
         native: pipe.native,
         edit: pipe.edit,
         sink: pipe,
+        runTimeoutMs: limits.runTimeoutMs,
         toolTimeoutMs: limits.toolTimeoutMs,
         trace: span.context,
         newId,
@@ -120,14 +118,4 @@ class AgentRun implements LiveRun, CheckpointStore {
       },
     )
   }
-}
-
-/** Stops the run when its time is over. */
-function limitTime({ server, controller }: RunSetup): () => void {
-  const { clock, limits, hooks } = server
-  const { runTimeoutMs, hookTimeoutMs } = limits
-  // `runtimeTimeout` stops the agent inside the run first, and needs time to return its events.
-  return clock.schedule(runTimeoutMs + (hooks.runtimeTimeout ? hookTimeoutMs : 0), () => {
-    controller.abort(new MillraceError('EXECUTION_TIMEOUT', `The run took longer than ${runTimeoutMs} ms.`))
-  })
 }
