@@ -9,6 +9,7 @@ import {
   writeCheckpointState,
 } from './checkpoints/checkpoints.js'
 import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
+import { splitState } from './input/state-keys.js'
 import { compiledBreakpoint, openGraphInterrupts } from './interrupts/open-interrupts.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-interrupts.js'
 import { toAgui } from './messages/to-agui.js'
@@ -75,7 +76,8 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
     },
     async writeState(thread, state) {
       // If the graph is in the middle of its work, the next run writes the state.
-      await writeCheckpointState(graph, await threadConfig(setup, thread), state)
+      const { known } = splitState(setup, state)
+      await writeCheckpointState(graph, await threadConfig(setup, thread), known)
     },
     async forget(thread) {
       const { configurable } = await threadConfig(setup, thread)

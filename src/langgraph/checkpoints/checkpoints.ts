@@ -9,7 +9,7 @@ import {
 } from '@langchain/langgraph'
 import { isRecord } from '../../core/json.js'
 import type { CheckpointedGraph } from '../contract.js'
-import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
+import { stateUpdate } from '../input/state-keys.js'
 import { readGraphMessages } from '../messages/to-agui.js'
 import { storedInterrupts } from './stored-interrupts.js'
 
@@ -43,19 +43,19 @@ export async function deleteCheckpoints(graph: CheckpointedGraph, threadId: stri
 }
 
 /**
- * Writes a state that changed outside of a run. Does nothing for a thread without checkpoints. Returns false if the
+ * Writes values of the state that changed outside of a run. Does nothing for a thread without checkpoints. Returns false if the
  * graph is in the middle of its work: a write would move it, so the next run must write the change.
  */
 export async function writeCheckpointState(
   graph: CheckpointedGraph,
   config: RunnableConfig,
-  state: unknown,
+  known: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
   const checkpointer = checkpointerOf(graph)
   const snapshot = await savedState(graph, config)
   if (!checkpointer || !snapshot) return true
   if (snapshot.next.length > 0 || (await storedInterrupts(checkpointer, config)).length > 0) return false
-  const values = stateUpdate(graph, splitState(state, inputKeys(graph)).known, snapshot.values)
+  const values = stateUpdate(graph, known, snapshot.values)
   if (Object.keys(values).length === 0) return true
   // As an input, because any other node may be one of several or lead elsewhere; then as the end, so that nothing runs.
   await graph.bulkUpdateState(config, [

@@ -320,11 +320,16 @@ describe('state keys', () => {
 
   it('tells the graph’s state from the client’s own', () => {
     const state = { city: 'Bern', theme: 'dark', messages: ['no'] }
-    expect(splitState(state, inputKeys(fromAnnotation()))).toEqual({
+    const graph = fromAnnotation()
+    expect(splitState({ graph, options: {} }, state)).toEqual({
       known: { city: 'Bern' },
       rest: { theme: 'dark' },
     })
-    expect(splitState('text', new Set())).toEqual({ known: {}, rest: {} })
+    expect(splitState({ graph, options: { privateKeys: ['city', 'theme'] } }, state)).toEqual({
+      known: {},
+      rest: {},
+    })
+    expect(splitState({ graph, options: {} }, 'text')).toEqual({ known: {}, rest: {} })
   })
 
   describe.each([

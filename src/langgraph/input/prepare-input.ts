@@ -9,6 +9,7 @@ import {
   savedState,
   storedMessages,
 } from '../checkpoints/checkpoints.js'
+import { outsideChanges } from '../checkpoints/outside-changes.js'
 import { removedMessages, unseenMessages } from '../checkpoints/marks.js'
 import type { CheckpointedGraph } from '../contract.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
@@ -22,11 +23,20 @@ export type PreparedInput =
       readonly messages: readonly BaseMessage[] | undefined
       readonly config: RunnableConfig
       readonly values: unknown
+      /** Set if the graph was rewound. */
+      readonly rewound?: RewoundState
       /** The whole thread, if others have added messages to the checkpoint meanwhile. */
       readonly thread?: readonly Message[]
     }
   /** These tool calls still need a result from the client. */
   | { readonly type: 'wait'; readonly toolCallIds: readonly string[] }
+
+/** The state that a rewound graph has left. */
+export interface RewoundState {
+  readonly values: unknown
+  /** The values that were set from outside since the checkpoint it goes back to. */
+  readonly outside: Readonly<Record<string, unknown>>
+}
 
 export interface PrepareOptions extends Pick<PlanOptions, 'messages' | 'isClientTool'> {
   /** Whether other agents add to the thread while the graph runs. Default false. */
@@ -121,8 +131,10 @@ async function rewound(
     plan = planInput({ ...options, stored: past.messages })
   }
   if (plan.type === 'wait') return plan
+  const values: unknown = (await savedState(graph, config))?.values
+  const outside = await outsideChanges(graph, config, target)
   target = await rewind(graph, config, target)
-  return toRun(plan, target, await savedState(graph, target))
+  return { ...toRun(plan, target, await savedState(graph, target)), rewound: { values, outside } }
 }
 
 /** Replaces all messages by the whole thread: no checkpoint is old enough. */

@@ -1,6 +1,6 @@
 import { Overwrite } from '@langchain/langgraph'
 import { isEqual, isRecord, toJsonValue } from '../../core/json.js'
-import type { StatefulGraph } from '../contract.js'
+import type { LangGraphOptions, StatefulGraph } from '../contract.js'
 
 /**
  * The keys that a graph takes as input: those of its input schema, whichever way it was written. For a graph that was
@@ -21,9 +21,17 @@ interface SplitState {
   readonly rest: Readonly<Record<string, unknown>>
 }
 
-/** Splits the shared state into the graph's part and the client's own. Messages are in neither. */
-export function splitState(state: unknown, keys: ReadonlySet<string>, messagesKey = 'messages'): SplitState {
-  const entries = isRecord(state) ? Object.entries(state).filter(([key]) => key !== messagesKey) : []
+/** A graph, and the keys of its state that clients neither see nor write. */
+export interface ClientKeys {
+  readonly graph: StatefulGraph
+  readonly options: Pick<LangGraphOptions, 'privateKeys'>
+}
+
+/** Splits the shared state into the graph's part and the client's own. Messages and private keys are in neither. */
+export function splitState({ graph, options: { privateKeys = [] } }: ClientKeys, state: unknown): SplitState {
+  const keys = inputKeys(graph)
+  const isShared = (key: string): boolean => key !== 'messages' && !privateKeys.includes(key)
+  const entries = isRecord(state) ? Object.entries(state).filter(([key]) => isShared(key)) : []
   return {
     known: Object.fromEntries(entries.filter(([key]) => keys.has(key))),
     rest: Object.fromEntries(entries.filter(([key]) => !keys.has(key))),
@@ -39,9 +47,17 @@ export function stateUpdate(
   known: Readonly<Record<string, unknown>>,
   values: unknown,
 ): Record<string, unknown> {
+  return overwriting(graph, Object.entries(changedValues(known, values)))
+}
+
+/** The values of `known` that differ from those of the graph's state. */
+export function changedValues(
+  known: Readonly<Record<string, unknown>>,
+  values: unknown,
+): Record<string, unknown> {
   const current = isRecord(values) ? values : {}
   const changed = Object.entries(known).filter(([key, value]) => !isEqual(value, toJsonValue(current[key])))
-  return overwriting(graph, changed)
+  return Object.fromEntries(changed)
 }
 
 /** An update that replaces values, also those of channels with a reducer. */

@@ -8,7 +8,7 @@ import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { markCheckpoint } from '../checkpoints/marks.js'
 import type { GraphEvent, GraphSetup } from '../contract.js'
-import { inputKeys, splitState } from '../input/state-keys.js'
+import { splitState } from '../input/state-keys.js'
 import { openBreakpoint, openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
@@ -71,14 +71,14 @@ function* threadSnapshots(thread: readonly Message[], known: readonly Message[])
 }
 
 function createGraphTranslator(
-  { graph, options }: GraphSetup,
+  setup: GraphSetup,
   ctx: RunContext,
   messages: readonly Message[] = ctx.messages,
 ): GraphTranslator {
-  const { privateKeys = [], subgraphs = 'subagents' } = options
+  const { privateKeys = [], subgraphs = 'subagents' } = setup.options
   const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
   // The client's own part of the state, for which the graph has no keys.
-  const { rest } = splitState(ctx.state, inputKeys(graph))
+  const { rest } = splitState(setup, ctx.state)
   return new GraphTranslator({
     parentSubagentRunId: ctx.span.subagentRunId,
     messages,

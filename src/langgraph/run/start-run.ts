@@ -12,7 +12,7 @@ import { isEqual } from '../../core/json.js'
 import { savedState } from '../checkpoints/checkpoints.js'
 import type { GraphSetup } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
-import { inputKeys, splitState, stateUpdate } from '../input/state-keys.js'
+import { changedValues, splitState, stateUpdate } from '../input/state-keys.js'
 import { openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
@@ -114,14 +114,16 @@ async function startWithNews(
   })
   if (prepared.type === 'wait')
     return { type: 'end', control: { type: 'done', pendingToolCallIds: prepared.toolCallIds } }
-  const { messages, values, thread } = prepared
-  const update = { ...changedState(setup, ctx, values), ...extrasInput(graph, { tools, context }) }
+  const { messages, values, rewound, thread } = prepared
+  const { known } = splitState(setup, ctx.state)
+  const changed = rewound ? { ...rewound.outside, ...changedValues(known, rewound.values) } : known
+  const update = { ...stateUpdate(graph, changed, values), ...extrasInput(graph, { tools, context }) }
   const input = messages ? { messages, ...update } : resumeWith(update)
   return { type: 'run', input, config: { ...config, ...prepared.config }, ...(thread && { thread }) }
 }
 
-function changedState({ graph }: GraphSetup, ctx: RunContext, values: unknown): Record<string, unknown> {
-  return stateUpdate(graph, splitState(ctx.state, inputKeys(graph)).known, values)
+function changedState(setup: GraphSetup, ctx: RunContext, values: unknown): Record<string, unknown> {
+  return stateUpdate(setup.graph, splitState(setup, ctx.state).known, values)
 }
 
 /** Resumes the graph where it has stopped: a plain input would restart it. */
