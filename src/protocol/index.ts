@@ -27,12 +27,16 @@ export { parsePeer, parseRunInput } from './parse-run-input.js'
 export {
   cancelledMark,
   describeContent,
+  importedMark,
   isCutOff,
+  isImported,
   isRejected,
+  isReported,
   isToolError,
   rejectedCallContent,
   rejectedMark,
   rejectMessage,
+  reportedMark,
   toolErrorMark,
   toToolError,
 } from './messages.js'

@@ -15,6 +15,12 @@ export const cancelledMark: Metadata = { millrace: { cancelled: true } }
 /** Metadata of the result of a tool that failed. The event has no field for it; the tool message gets its `error`. */
 export const toolErrorMark: Metadata = { millrace: { isError: true } }
 
+/** Metadata of a message of an agent or a tool that came with a client's history: no agent of this server wrote it. */
+export const importedMark: Metadata = { millrace: { imported: true } }
+
+/** Metadata of a call that a client has made itself, and of its result. */
+export const reportedMark: Metadata = { millrace: { reported: true } }
+
 /** Metadata of a rejected message. Clients may hide it; models never see it. */
 export function rejectedMark(reason: string): Metadata {
   return { millrace: { rejected: reason } }
@@ -39,6 +45,16 @@ export function toToolError(content: string | ContentPart[]): string {
   const value = text.startsWith('{') ? parseJson(text) : undefined
   const error = isRecord(value) && typeof value.error === 'string' ? value.error : text
   return error || errorCodes.TOOL_ERROR.text
+}
+
+/** Whether a message of an agent or a tool came with a client's history. */
+export function isImported(message: Pick<Message, 'metadata'>): boolean {
+  return millraceMark(message)?.imported === true
+}
+
+/** Whether a message is a call that a client has made itself, or its result. */
+export function isReported(message: Pick<Message, 'metadata'>): boolean {
+  return millraceMark(message)?.reported === true
 }
 
 /** Whether a message belongs to an attempt that was rejected. */

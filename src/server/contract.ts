@@ -70,8 +70,9 @@ export interface ServerOptions {
   /** What happens to a run when the client that started it disconnects. Default: it continues. */
   readonly onDisconnect?: 'continue' | 'cancel'
   /**
-   * Whose history counts. `server` (default): the stored one; a client adds user messages and tool results, edits and
-   * truncates, but writes no messages of the agent. `client`: the one in the request, for stateless use.
+   * Whose history counts. `server` (default): the stored one; a client adds user messages, tool results and reports,
+   * edits and truncates, but writes no messages of the agent. Only a thread that is not stored takes the client's, marked
+   * as imported. `client`: the one in the request, for stateless use.
    */
   readonly history?: 'server' | 'client'
   readonly state?: StateRules

@@ -15,6 +15,8 @@ export interface PlanFacts {
   /** Interrupts that are answered. */
   readonly resume?: readonly string[]
   readonly checkpoint?: unknown
+  /** Names of the client's tools. */
+  readonly clientTools?: readonly string[]
   readonly status?: RunStatus
   readonly state?: unknown
   readonly clientState?: unknown
@@ -37,7 +39,7 @@ export function planRequest(facts: PlanFacts): PlanRequest {
     runId,
     messages: toList(client),
     state: clientState,
-    tools: [],
+    tools: (facts.clientTools ?? []).map((name) => ({ name, description: '' })),
     context: [],
     resume: (facts.resume ?? []).map((interruptId): ResumeEntry => ({ interruptId, status: 'resolved' })),
   }

@@ -1,7 +1,9 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
+import { isReported } from '../../protocol/index.js'
 import type { RunRecord, Thread } from '../../threads/contract.js'
 import { isEdited } from './edited-message.js'
-import { isConversation, isPrompt, type MessageIndex } from './stored-messages.js'
+import { findReports, isFromClient, toReported } from './imported-messages.js'
+import { isConversation, isPrompt, uniqueResultIds, type MessageIndex } from './stored-messages.js'
 
 /** What a client's messages say, compared with the stored ones. */
 export interface MessageReading {
@@ -9,7 +11,7 @@ export interface MessageReading {
   readonly known: readonly number[]
   /** Whether it has any stored message at all. */
   readonly knowsAny: boolean
-  /** New messages of the user and the application, in order. */
+  /** New messages of the user and the application, and reports, in order. */
   readonly fresh: readonly Message[]
   /** Whether a new user message follows all known ones. */
   readonly endsWithUser: boolean
@@ -29,8 +31,7 @@ interface Edit {
   readonly after: number
 }
 
-interface ReadOptions {
-  readonly thread: Thread | undefined
+interface ReadOptions extends Pick<Thread, 'pendingToolCalls' | 'interrupts'> {
   /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy?: boolean | undefined
 }
@@ -39,10 +40,12 @@ interface ReadOptions {
 export function readClientMessages(
   messages: readonly Message[],
   index: MessageIndex,
-  { thread, isLegacy = false }: ReadOptions,
+  { isLegacy = false, ...thread }: ReadOptions,
 ): MessageReading {
   const repeated = findRepeatedPrompts(messages, index)
+  const reports = findReports(messages, index)
   const pending = findPendingCalls(thread)
+  const withUniqueId = lazyResultIds(messages, index)
   const results: ToolMessage[] = []
   const known: number[] = []
   const isKnown = new Uint8Array(index.messages.length)
@@ -62,8 +65,11 @@ export function readClientMessages(
       endsWithUser = false
       if (position < (edit?.position ?? Infinity) && isEdited(stored, message, isLegacy))
         edit = { position, message, after: fresh.size }
+    } else if (reports.has(message)) {
+      const reported = toReported(message.role === 'tool' ? withUniqueId(message) : message)
+      fresh.set(reported.id, reported)
     } else if (message.role === 'tool') {
-      if (pending.delete(message.toolCallId)) results.push(message)
+      if (pending.delete(message.toolCallId)) results.push(withUniqueId(message))
     } else if (isFromClient(message) && !fresh.has(message.id) && !repeated.has(message)) {
       fresh.set(message.id, message)
       endsWithUser ||= message.role === 'user'
@@ -74,15 +80,10 @@ export function readClientMessages(
     knowsAny,
     fresh: [...fresh.values()],
     endsWithUser,
-    results: withUniqueIds(results, messages, index),
+    results,
     edit,
     newest: messages.findLast(isConversation),
   }
-}
-
-/** A client cannot add messages in the agent's name. */
-function isFromClient({ role }: Message): boolean {
-  return role === 'user' || role === 'system' || role === 'developer'
 }
 
 /** Prompts in front that are stored under another id: some clients give them new ids for each request. */
@@ -103,29 +104,19 @@ function promptText({ role, content }: Message): string {
 }
 
 /** The calls that take a result. A call with an open interrupt is answered by `resume` instead. */
-function findPendingCalls(thread: Thread | undefined): Set<string> {
-  const pending = new Set(thread?.pendingToolCalls.map(({ id }) => id))
-  for (const { toolCallId } of thread?.interrupts ?? [])
-    if (toolCallId !== undefined) pending.delete(toolCallId)
+function findPendingCalls({ pendingToolCalls, interrupts }: Omit<ReadOptions, 'isLegacy'>): Set<string> {
+  const pending = new Set(pendingToolCalls.map(({ id }) => id))
+  for (const { toolCallId } of interrupts) if (toolCallId !== undefined) pending.delete(toolCallId)
   return pending
 }
 
-/** Some clients give a result the id of its call, or of the message with the call. Here an id names one message. */
-function withUniqueIds(
-  results: readonly ToolMessage[],
+/** Counts ids only if there are results. */
+function lazyResultIds(
   messages: readonly Message[],
-  index: MessageIndex,
-): ToolMessage[] {
-  if (results.length === 0) return []
-  const uses = new Map<string, number>()
-  for (const { id } of messages) uses.set(id, (uses.get(id) ?? 0) + 1)
-  return results.map((result) => {
-    if (!index.hasId(result.id) && uses.get(result.id) === 1) return result
-    let id = `${result.toolCallId}-result`
-    for (let n = 2; index.hasId(id) || uses.has(id); n++) id = `${result.toolCallId}-result-${n}`
-    uses.set(id, 1)
-    return { ...result, id }
-  })
+  { hasId }: MessageIndex,
+): (result: ToolMessage) => ToolMessage {
+  let withUniqueId: ((result: ToolMessage) => ToolMessage) | undefined
+  return (result) => (withUniqueId ??= uniqueResultIds(messages, hasId))(result)
 }
 
 interface CutOptions {
@@ -148,13 +139,13 @@ export function findForkCut(
   if (edit) return edit.position
   const last = known.at(-1)
   if (last === undefined || known.length >= index.conversation.length) return undefined
-  // Prompts do not count: some clients put them in front of anything.
-  const isNoPrompt = (position: number): boolean => {
+  // Prompts do not count: some clients put them in front of anything. Nor do reports, which some clients do not keep.
+  const counts = (position: number): boolean => {
     const message = index.messages[position]
-    return message !== undefined && !isPrompt(message)
+    return message !== undefined && !isPrompt(message) && !isReported(message)
   }
-  const stored = index.conversation.filter((position) => position < messagesOnArrival && isNoPrompt(position))
-  const sent = known.filter(isNoPrompt)
+  const stored = index.conversation.filter((position) => position < messagesOnArrival && counts(position))
+  const sent = known.filter(counts)
   const missing = stored[sent.length]
   if (sent.length === 0 || missing === undefined || last > missing) return undefined
   if (!sent.every((position, n) => position === stored[n])) return undefined

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { countingReads } from '../../../test/support/count-reads.js'
 import { talk } from '../../../test/support/talk.js'
 import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
-import { createFold } from '../../protocol/index.js'
+import { createFold, isReported } from '../../protocol/index.js'
 import { planRun, type RunPlan, type PlanRequest } from './plan-run.js'
 import { propertyRuns } from '../../../test/support/property-runs.js'
 
@@ -96,12 +96,12 @@ it('an id names one message', () => {
   })
 })
 
-it('nothing that the agent has said comes from a client', () => {
+it('nothing that the agent has said comes from a client, unless it is marked', () => {
   forPlans(({ messages }, given) => {
     const own = new Set(given.stored)
     const pending = new Set(given.pending)
     for (const message of messages) {
-      if (own.has(message) || isFromPeople(message)) continue
+      if (own.has(message) || isFromPeople(message) || isReported(message)) continue
       expect(message.role === 'tool' && pending.delete(message.toolCallId)).toBe(true)
     }
   })

@@ -2,6 +2,7 @@ import type { Interrupt, Message } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
 import { shorthand, talk } from '../../../test/support/talk.js'
 import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
+import { isImported, isReported } from '../../protocol/index.js'
 import { planRun, type RunPlan } from './plan-run.js'
 
 const plan = (facts: PlanFacts): RunPlan => planRun(planRequest(facts))
@@ -20,12 +21,40 @@ describe('a thread that does not exist yet', () => {
   it.each([
     ['starts with a user message', 'u1', 'run u1'],
     ['keeps the order, with a system message in front', 's1 u1 d1 u2', 'run s1 u1 d1 u2'],
-    ['takes nothing in the name of the agent', 'a1 u1 r1 v1 t-c1', 'run u1'],
-    ['has nothing to do for what the agent is said to have said', 'a1', 'nothing'],
+    ['takes the history of the client', 's1 u1 r1 a1 u2 a2 u3', 'run s1 u1 r1 a1 u2 a2 u3'],
+    ['takes calls with their results', 'u1 a1(c1) t-c1 a2 u2', 'run u1 a1(c1) t-c1 a2 u2'],
+    ['runs after a result', 'u1 a1(c1) t-c1', 'run u1 a1(c1) t-c1'],
+    ['does not wait for a call of the server', 'u1 a1(c1,c2) t-c1', 'run u1 a1(c1,c2) t-c1'],
+    ['leaves out results without a call', 'u1 t-c9 a1 u2 t-c8', 'run u1 a1 u2'],
+    ['leaves out a second message of an id', 'u1 a1(c1) t-c1 t-c1 a1 u2', 'run u1 a1(c1) c1-result u2'],
+    ['has nothing to do for what the agent is said to have said', 'u1 a1', 'nothing'],
     ['refuses the result of a call it never made', 'a1 t-c1', 'refuse NO_TOOL_RESULTS'],
     ['has nothing to do without messages', '', 'nothing'],
   ])('%s', (_what, client, expected) => {
     expect(brief(plan({ client }))).toBe(expected)
+  })
+
+  it('marks what it takes in the name of others, and stores all of it', () => {
+    const given = plan({ client: 's1 u1 a1(c1) t-c1 r2 a2 u2' })
+    if (given.type !== 'run') throw new Error(given.type)
+    expect(shorthand(given.messages.filter(isImported))).toBe('a1(c1) t-c1 r2 a2')
+    expect(given).toMatchObject({ change: { keep: 0, append: given.messages }, catchUp: [], fork: false })
+  })
+
+  it('keeps the marks that a message has', () => {
+    const [old] = talk('a1')
+    const client = [...talk('u1'), { ...old, metadata: { x: 1, millrace: { rejected: 'no' } } } as Message]
+    const given = plan({ client: [...client, ...talk('u2')] })
+    const metadata = { x: 1, millrace: { rejected: 'no', imported: true } }
+    expect(given).toMatchObject({ messages: [{}, { metadata }, {}] })
+  })
+
+  it('waits for the results of client tools, also when the user goes on', () => {
+    const clientTools = ['tool_c2']
+    const client = 'u1 a1(c1,c2) t-c1'
+    const pendingToolCalls = [{ id: 'c2', name: 'tool_c2' }]
+    expect(plan({ client, clientTools })).toMatchObject({ type: 'store' })
+    expect(plan({ client: `${client} a2 u2`, clientTools })).toMatchObject({ type: 'run', pendingToolCalls })
   })
 })
 
@@ -180,6 +209,80 @@ describe('tool results', () => {
     expect(brief(plan({ stored, client: [...talk('u1 a1 t-c1 a2'), again] }))).toBe('nothing')
     // From a tab that has not seen the answer yet.
     expect(brief(plan({ stored, client: [...talk('u1 a1'), again] }))).toBe('nothing')
+  })
+})
+
+describe('a report', () => {
+  const stored = 'u1 a1'
+
+  it.each([
+    ['is taken with its result', 'u1 a1 a9(c9) t-c9', 'run u1 a1 a9(c9) t-c9'],
+    ['is taken before a message of the user', 'u1 a1 a9(c9) t-c9 u2', 'run u1 a1 a9(c9) t-c9 u2'],
+    ['may have several calls', 'u1 a1 a9(c8,c9) t-c9 t-c8', 'run u1 a1 a9(c8,c9) t-c9 t-c8'],
+    ['may follow another', 'u1 a1 a8(c8) t-c8 a9(c9) t-c9', 'run u1 a1 a8(c8) t-c8 a9(c9) t-c9'],
+    ['may follow a message of the user', 'u1 a1 u2 a9(c9) t-c9', 'run u1 a1 u2 a9(c9) t-c9'],
+    ['may follow a notice of the page', 'u1 a1 a8 a9(c9) t-c9', 'run u1 a1 a9(c9) t-c9'],
+    ['is none after a stored message of the user', 'u1 a9(c9) t-c9 u2', 'run u1 u2'],
+    ['is none of a client that knows nothing', 'u9 a9(c9) t-c9', 'run u1 a1 u9'],
+    ['is none without a result', 'u1 a1 a9(c9)', 'nothing'],
+    ['is none while a result is missing', 'u1 a1 a9(c8,c9) t-c9', 'refuse NO_TOOL_RESULTS'],
+    ['is none before a message of the agent', 'u1 a9(c9) t-c9 a1', 'nothing'],
+    ['is none before a message in the name of the agent', 'u1 a1 a9(c9) t-c9 a8 u2', 'run u1 a1 u2'],
+  ])('%s', (_what, client, expected) => {
+    expect(brief(plan({ stored, client }))).toBe(expected)
+  })
+
+  it('is marked', () => {
+    const given = plan({ stored, client: 'u1 a1 a9(c9) t-c9 u2' })
+    expect('messages' in given && shorthand(given.messages.filter(isReported))).toBe('a9(c9) t-c9')
+  })
+
+  it('may come from a client that is behind', () => {
+    const given = plan({ stored: 'u1 a1 u2 a2', client: 'u1 a1 a9(c9) t-c9' })
+    expect(brief(given)).toBe('run u1 a1 u2 a2 a9(c9) t-c9')
+  })
+
+  it('cannot use a call that the agent has made', () => {
+    const client = 'u1 a1 a9(c1) t-c1*'
+    expect(brief(plan({ stored: 'u1 a1(c1) t-c1', client }))).toBe('nothing')
+    expect(brief(plan({ stored: 'u1 a1(c1)', client }))).toBe('nothing')
+    expect(brief(plan({ stored: 'u1 a1(c1)', pending: ['c1'], client }))).toBe('run u1 a1(c1) t-c1')
+  })
+
+  it('waits with the results of client tools', () => {
+    const given = plan({ stored: 'u1 a1(c1)', pending: ['c1'], client: 'u1 a1 a9(c9) t-c9' })
+    expect(brief(given)).toBe('store u1 a1(c1) a9(c9) t-c9')
+  })
+
+  it('gets an id of its own for a result that has another’s', () => {
+    const result: Message = { id: 'a9', role: 'tool', toolCallId: 'c9', content: 'done' }
+    const given = plan({ stored, client: [...talk('u1 a1 a9(c9)'), result] })
+    expect(brief(given)).toBe('run u1 a1 a9(c9) c9-result')
+  })
+
+  describe('that is stored', () => {
+    const reported = plan({ stored, client: 'u1 a1 a9(c9) t-c9' })
+    const kept = 'messages' in reported ? reported.messages : []
+
+    it.each<[string, string, string, string[]]>([
+      ['need not be sent again', 'a2', 'u1 a1 a2 u2', []],
+      ['may be sent again', 'a2', 'u1 a1 a9(c9) t-c9 a2 u2', []],
+      ['is not cut off by a client that lacks it', '', 'u1 a1 u2', []],
+    ])('%s', (_what, more, client, snapshots) => {
+      const given = plan({ stored: [...kept, ...talk(more)], client, state: { a: 1 }, clientState: { a: 2 } })
+      expect(brief(given)).toBe(['run u1 a1 a9(c9) t-c9', more, 'u2'].filter(Boolean).join(' '))
+      expect(given).toMatchObject({ fork: false, state: { a: 2 } })
+      expect(catchUp(given)).toEqual(snapshots)
+    })
+
+    it('is answered again, or cut off with what is before it', () => {
+      const answered = [...kept, ...talk('a2')]
+      expect(plan({ stored: answered, client: 'u1 a1 a9(c9) t-c9' })).toMatchObject({
+        fork: true,
+        messages: kept,
+      })
+      expect(plan({ stored: answered, client: 'u1' })).toMatchObject({ fork: true, messages: talk('u1') })
+    })
   })
 })
 

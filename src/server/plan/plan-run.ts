@@ -8,11 +8,13 @@ import {
   hasLegacyAnswer,
   isCutOff,
   isRejected,
+  isReported,
   legacyAnswers,
 } from '../../protocol/index.js'
-import type { MessageChange, Thread } from '../../threads/contract.js'
+import type { MessageChange, PendingToolCall, Thread } from '../../threads/contract.js'
 import { mergeClientState, type Knowledge } from '../state/merge-state.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
+import { catchUpEvents } from './catch-up.js'
 import {
   type MessageReading,
   findForkCut,
@@ -20,6 +22,7 @@ import {
   isUnsuccessful,
   readClientMessages,
 } from './client-messages.js'
+import { importThread } from './imported-messages.js'
 import {
   type MessageIndex,
   applyMessageChange,
@@ -70,6 +73,8 @@ interface PlanDetails {
   readonly state: unknown
   /** Snapshots for this client before the agent's first event. They have the full state: see `toVisibleCatchUp`. */
   readonly catchUp: readonly AgentEvent[]
+  /** Calls that waited for the client's results before the request. */
+  readonly pendingToolCalls: readonly PendingToolCall[]
   /** Whether an edit or a regeneration cuts stored messages off. */
   readonly fork: boolean
   /** The answers to open interrupts. */
@@ -121,16 +126,17 @@ interface SortedRequest extends PlanRequest {
 
 /** A request that has been compared with the stored messages. */
 interface ComparedRequest extends SortedRequest {
+  /** Of the stored messages, or of the history that is imported. */
   readonly index: MessageIndex
   readonly reading: MessageReading
+  readonly pendingToolCalls: readonly PendingToolCall[]
 }
 
-/** The plan when the stored messages are the conversation. */
+/** The plan when the stored messages are the conversation. A thread that is not stored takes the client's history. */
 function planWithServerHistory(request: SortedRequest): RunPlan {
   const { thread, input, isAnswer } = request
-  const index = indexMessages(thread?.messages ?? [])
-  const reading = readClientMessages(input.messages, index, request)
-  const compared: ComparedRequest = { ...request, index, reading }
+  const compared = compare(request)
+  const { index, reading } = compared
   // The run raises its interrupts again. Clients send their new messages again after they have answered.
   if (leavesInterruptsOpen(thread, input))
     return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
@@ -144,6 +150,19 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
   const isIncomplete = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared)
   return { type: isIncomplete ? 'store' : 'run', ...planDetails(compared) }
+}
+
+function compare(request: SortedRequest): ComparedRequest {
+  const { thread, input, isLegacy } = request
+  const imported = thread ? undefined : importThread(input)
+  const { messages, pendingToolCalls } = thread ?? imported ?? { messages: [], pendingToolCalls: [] }
+  const index = indexMessages(messages)
+  const reading = readClientMessages(imported?.list ?? input.messages, index, {
+    pendingToolCalls,
+    interrupts: thread?.interrupts ?? [],
+    isLegacy,
+  })
+  return { ...request, index, reading, pendingToolCalls }
 }
 
 /** Whether interrupts are open and the request answers none of them. */
@@ -185,10 +204,10 @@ function awaitsAgent({ messages }: MessageIndex): boolean {
  * Whether calls since the last user message wait for results. Earlier ones do not count: a call that is never answered
  * must not stop the thread.
  */
-function lacksResults({ thread, index, reading }: ComparedRequest): boolean {
+function lacksResults({ pendingToolCalls, index, reading }: ComparedRequest): boolean {
   const answered = new Set(reading.results.map(({ toolCallId }) => toolCallId))
   const lastUser = index.messages.findLastIndex(({ role }) => role === 'user')
-  return (thread?.pendingToolCalls ?? []).some(
+  return pendingToolCalls.some(
     ({ id }) => !answered.has(id) && !index.hasResult(id) && (index.callerOf(id) ?? -1) > lastUser,
   )
 }
@@ -202,16 +221,18 @@ function planDetails(
   request: ComparedRequest,
   { cut, isUnanswered = false }: DetailOptions = {},
 ): PlanDetails {
-  const { input, rules, index, reading } = request
+  const { thread, input, rules, index, reading, pendingToolCalls } = request
   const { results } = reading
   const fresh = isUnanswered ? [] : freshMessages(reading, cut)
-  const { messages, change } = insertNewMessages(index, { cut, results, fresh })
+  const { messages, change: inserted } = insertNewMessages(index, { cut, results, fresh })
+  const change = thread ? inserted : { keep: 0, append: messages }
   // A client that cuts a thread decides how the thread continues.
   const knows = cut === undefined ? clientKnowledge(request) : 'all'
   const state = startState(request, knows)
   const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
   const catchUp = catchUpEvents({ input, messages: shown, state, rules })
-  return { messages, change, state, catchUp, fork: cut !== undefined, resume: input.resume }
+  const { resume } = input
+  return { messages, change, state, catchUp, pendingToolCalls, fork: cut !== undefined, resume }
 }
 
 /** The full state that the run starts with. */
@@ -236,8 +257,13 @@ function freshMessages({ fresh, edit }: MessageReading, cut: number | undefined)
   return [...fresh.slice(0, edit.after), edit.message, ...fresh.slice(edit.after)]
 }
 
+function isReport({ messages }: MessageIndex, position: number): boolean {
+  const message = messages[position]
+  return message !== undefined && isReported(message)
+}
+
 function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
-  const latest = index.conversation.at(-1)
+  const latest = index.conversation.findLast((position) => !isReport(index, position))
   if (latest === undefined || reading.known.includes(latest)) return 'all'
   return reading.knowsAny ? 'some' : 'none'
 }
@@ -257,6 +283,7 @@ function planWithClientHistory(request: SortedRequest): RunPlan {
     ...applyMessageChange(stored, { keep, append: input.messages.slice(keep) }),
     state,
     catchUp: catchUpEvents({ input, messages: undefined, state, rules }),
+    pendingToolCalls: thread?.pendingToolCalls ?? [],
     fork: false,
     resume: input.resume,
   }
@@ -274,53 +301,4 @@ function isDone(thread: Thread | undefined, { resume, messages }: RunInput): boo
   if (resume.length > 0 || !thread || thread.interrupts.length > 0 || isUnsuccessful(thread.run)) return false
   const last = messages.findLast(isConversation)
   return thread.messages.some(({ id }) => id === last?.id)
-}
-
-interface CatchUpOptions {
-  readonly input: RunInput
-  /** The conversation the client should hold. Undefined: it keeps its own. */
-  readonly messages: readonly Message[] | undefined
-  /** The full state. */
-  readonly state: unknown
-  readonly rules: StateRulesHandle
-}
-
-/** The snapshots that a client needs before the run, judging by its request. With the full state. */
-function catchUpEvents({ input, messages, state, rules }: CatchUpOptions): AgentEvent[] {
-  const events: AgentEvent[] = []
-  if (messages && !isSameConversation(messages, input.messages))
-    events.push(...messageSnapshots(messages, input.messages))
-  if (!isEqual(rules.visible(state), input.state)) events.push({ type: 'STATE_SNAPSHOT', snapshot: state })
-  return events
-}
-
-/**
- * Clients leave messages they have where they are, and put missing ones behind them. One that would end up with another
- * order first gets a snapshot of the beginning that is right.
- */
-function messageSnapshots(ours: readonly Message[], theirs: readonly Message[]): AgentEvent[] {
-  const conversation = ours.filter(isConversation)
-  const ids = new Set(conversation.map(({ id }) => id))
-  const isInOrder = theirs.filter(({ id }) => ids.has(id)).every(({ id }, n) => id === conversation[n]?.id)
-  const full: AgentEvent = { type: 'MESSAGES_SNAPSHOT', messages: [...ours] }
-  if (isInOrder) return [full]
-  const same = ours.findIndex(({ id }, n) => id !== theirs[n]?.id)
-  return [{ type: 'MESSAGES_SNAPSHOT', messages: ours.slice(0, same) }, full]
-}
-
-/** Whether both have the same messages in the same order, leaving out reasoning and activity. */
-function isSameConversation(ours: readonly Message[], theirs: readonly Message[]): boolean {
-  let at = 0
-  for (const message of ours) {
-    if (!isConversation(message)) continue
-    while (isLeftOut(theirs[at])) at++
-    if (theirs[at]?.id !== message.id) return false
-    at++
-  }
-  while (isLeftOut(theirs[at])) at++
-  return at === theirs.length
-}
-
-function isLeftOut(message: Message | undefined): boolean {
-  return message !== undefined && !isConversation(message)
 }

@@ -85,6 +85,25 @@ export function isPrompt({ role }: Message): boolean {
   return role === 'system' || role === 'developer'
 }
 
+/**
+ * Gives results ids of their own. Some clients give a result the id of its call, or of the message with the call; here an
+ * id names one message.
+ */
+export function uniqueResultIds(
+  messages: readonly Message[],
+  isTaken: (id: string) => boolean,
+): (result: ToolMessage) => ToolMessage {
+  const uses = new Map<string, number>()
+  for (const { id } of messages) uses.set(id, (uses.get(id) ?? 0) + 1)
+  return (result) => {
+    if (!isTaken(result.id) && uses.get(result.id) === 1) return result
+    let id = `${result.toolCallId}-result`
+    for (let n = 2; isTaken(id) || uses.has(id); n++) id = `${result.toolCallId}-result-${n}`
+    uses.set(id, 1)
+    return { ...result, id }
+  }
+}
+
 interface NewMessages {
   /** How many stored messages stay. Undefined: all. */
   readonly cut: number | undefined

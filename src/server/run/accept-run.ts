@@ -208,7 +208,7 @@ async function storePlan(
     ...plan.change,
     state: server.stateRules.stored(plan.state),
     interrupts: thread?.interrupts ?? [],
-    pendingToolCalls: (thread?.pendingToolCalls ?? []).filter(({ id }) => !answered.has(id)),
+    pendingToolCalls: plan.pendingToolCalls.filter(({ id }) => !answered.has(id)),
     ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),
     ...(thread?.title ? {} : { title: titleFor(plan.messages) }),
   })

@@ -51,7 +51,7 @@ export async function commitRun(run: EndedRun, terminal: AgUiEvent, outcome: Out
 }
 
 async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
-  const { server, lease, feed, record, thread, saved, info } = run
+  const { server, lease, feed, record, thread, plan, saved, info } = run
   const { stateRules } = server
   const { last, snapshot } = await sendLastEvents(run, terminal, outcome)
   const { runId } = record
@@ -67,7 +67,8 @@ async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Pro
     ...(last.type === 'RUN_ERROR' && { status: 'failed', error: { code: '', ...last } }),
   }
   const clientTools = new Set(info.input.tools.map(({ name }) => name))
-  const change = threadChange({ thread, outcome, saved, clientTools, run: ended, stateRules })
+  const { pendingToolCalls: pending } = plan
+  const change = threadChange({ thread, outcome, saved, clientTools, pending, run: ended, stateRules })
   const shown = shownState(snapshot, change.state, stateRules)
   await server.store.threads.commit(lease, { ...change, ...shown, log }, { release: true })
   const { status, error } = ended

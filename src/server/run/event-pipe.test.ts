@@ -36,7 +36,7 @@ beforeEach(async () => {
     }),
     plan: {
       type: 'run' as const,
-      ...{ messages: [], change, state: before, catchUp: [], fork: false, resume: [] },
+      ...{ messages: [], change, state: before, catchUp: [], fork: false, resume: [], pendingToolCalls: [] },
     },
     span: startRunSpan({ agent: 'agent', threadId: 't', runId: 'r1', headers: new Headers() }),
   }

@@ -30,7 +30,8 @@ function setUp({ rules = {} }: { readonly rules?: ThreadRules } = {}) {
   /** Keeps a thread as a run does that has leased it, and gives the id of what is kept. */
   async function fork(thread: Thread): Promise<string> {
     const lease = await hold(store, thread.key)
-    const plan = { messages: [], change: { keep: 0, append: [] }, state: {}, catchUp: [], resume: [] }
+    const change = { keep: 0, append: [] }
+    const plan = { messages: [], change, state: {}, catchUp: [], resume: [], pendingToolCalls: [] }
     const { catchUp } = await saveFork(server, thread, { type: 'run', fork: true, ...plan })
     await store.leases.release(lease)
     const [event] = catchUp

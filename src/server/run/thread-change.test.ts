@@ -31,6 +31,7 @@ const completed: Outcome = {
 function change(ended: Partial<ThreadChangeOptions>) {
   return threadChange({
     ...{ thread, outcome: completed, clientTools: new Set(), saved: undefined },
+    pending: thread.pendingToolCalls,
     ...{ run: runOf('r1', { status: 'completed', endedAt }), stateRules: createStateRules(), ...ended },
   })
 }

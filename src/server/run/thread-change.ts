@@ -14,6 +14,8 @@ export interface ThreadChangeOptions {
   readonly thread: Thread | undefined
   readonly outcome: Outcome
   readonly clientTools: ReadonlySet<string>
+  /** Calls that waited for the client's results before the run. */
+  readonly pending: readonly PendingToolCall[]
   /** The checkpoint that the run has saved, if it did. */
   readonly saved: SavedCheckpoint | undefined
   readonly run: RunRecord
@@ -67,11 +69,11 @@ function interruptsAfter({ thread, outcome, saved }: ThreadChangeOptions): Threa
 
 /** Calls of an earlier run stay pending when the user sends new messages: their results may still come. */
 function pendingAfter(
-  { thread, outcome, clientTools, run }: ThreadChangeOptions,
+  { pending, outcome, clientTools, run }: ThreadChangeOptions,
   { append }: MessageChange,
 ): readonly PendingToolCall[] {
   const timestamp = run.endedAt ?? run.startedAt
-  const before = stillPending(thread?.pendingToolCalls ?? [], outcome.messages)
+  const before = stillPending(pending, outcome.messages)
   const known = new Set(before.map(({ id }) => id))
   const made =
     outcome.type === 'completed'
