@@ -11,7 +11,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import { toResponsePart } from '../interrupts/answers.js'
 import type { AdkFrame } from '../interrupts/to-interrupts.js'
 import { resolveOption, type AdkOptions, type RunnerFactory } from '../contract.js'
-import { type EventMark, eventMark, iterationsAtCalls, withCallAuthors } from '../session/marks.js'
+import { type EventMark, eventMark, iterationsAtCalls } from '../session/marks.js'
 import { subagentSession, type SessionFinder, type SessionLocation } from '../session/find-session.js'
 import { planSession } from '../session/plan-session.js'
 import { prepareRunSession, type RunSession } from '../session/run-session.js'
@@ -65,7 +65,7 @@ export async function prepareAdkRun(
     where: options.clientTools ?? 'auto',
     root: base.agent,
     invocationId: () => earlierInvocation(session, base.agent),
-    instructions: clientInstructions(ctx),
+    instructions: () => [...session.plan.instructions, ...contextInstructions(ctx)],
     newId: ctx.services.newId,
     report: ctx.services.report,
   })
@@ -75,7 +75,7 @@ export async function prepareAdkRun(
     plan: ({ events }) =>
       planSession({
         events,
-        messages: withCallAuthors(ctx.messages),
+        messages: ctx.messages,
         answers: answerParts(frame, events),
         saved: frame?.events ?? [],
         rootAuthor: base.agent.name,
@@ -135,12 +135,8 @@ async function evictSessions({ sessionService }: Runner, { services }: RunContex
   })
 }
 
-/** System and developer messages, and the context of the client. */
-function clientInstructions({ messages, client }: RunContext): string[] {
-  const instructions = messages.flatMap(({ role, content }) =>
-    (role === 'system' || role === 'developer') && typeof content === 'string' ? [content] : [],
-  )
-  return [...instructions, ...client.context.map(({ description, value }) => `${description}: ${value}`)]
+function contextInstructions({ client }: RunContext): string[] {
+  return client.context.map(({ description, value }) => `${description}: ${value}`)
 }
 
 function answerParts(frame: AdkFrame | undefined, events: readonly Event[]) {
@@ -152,13 +148,13 @@ function answerParts(frame: AdkFrame | undefined, events: readonly Event[]) {
 
 /** The invocation that the run continues, if any: workflows know by it which of their nodes are done. */
 function earlierInvocation({ plan }: RunSession, root: Runner['agent']): string | undefined {
-  const { keep, add, news } = plan
-  if (news.isDelivered) return keep.findLast(({ author }) => author === 'user')?.invocationId
+  const { recent, add, news } = plan
+  if (news.isDelivered) return recent.findLast(({ author }) => author === 'user')?.invocationId
   // A workflow does not stop for a tool call: in another invocation it would begin anew.
   const calls = isWorkflow(root) ? answeredCalls(plan) : new Set()
   const isCaller = ({ content }: Event): boolean =>
     content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)) === true
-  return [...keep, ...add].findLast(isCaller)?.invocationId
+  return [...recent, ...add].findLast(isCaller)?.invocationId
 }
 
 /** The completed rounds of the loops, for an event that the run may stop at. */
@@ -170,7 +166,8 @@ function iterationsMark({ longRunningToolIds = [] }: Event, tree: RunTree): Even
 /** The loops' rounds of the run that stopped, from the session or the thread. */
 function earlierIterations({ plan }: RunSession, { messages }: RunContext): Readonly<Record<string, number>> {
   const calls = answeredCalls(plan)
-  const marked = plan.keep
+  if (calls.size === 0) return {}
+  const marked = plan.recent
     .filter(({ content }) => content?.parts?.some(({ functionCall }) => calls.has(functionCall?.id)))
     .map((event) => eventMark(event).iterations ?? {})
   return Object.assign({}, ...marked, iterationsAtCalls(messages, calls)) as Record<string, number>
@@ -185,7 +182,7 @@ function answeredCalls({ news }: RunSession['plan']): ReadonlySet<string | undef
 /** The agents where the tree resumes: those whose calls are answered, or the one that failed in an earlier attempt. */
 function resumedAgents({ plan }: RunSession): readonly string[] {
   if (plan.authors.length > 0 || !plan.news.isDelivered) return plan.authors
-  const last = plan.keep.findLast(({ author }) => author !== 'user')
+  const last = plan.recent.findLast(({ author }) => author !== 'user')
   const isAtWork =
     last?.errorCode !== undefined || last?.content?.parts?.some((part) => part.functionResponse)
   return last?.author !== undefined && isAtWork === true ? [last.author] : []

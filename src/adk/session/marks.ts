@@ -21,11 +21,28 @@ export interface EventMark {
   readonly reasoningIds?: readonly string[]
   /** Completed rounds of the loops that are not done, on an event with a pending call or request. */
   readonly iterations?: Readonly<Record<string, number>>
+  /** On an event that brings a new message of the user. */
+  readonly anchor?: Anchor
   /** Made of messages that the thread had and the session did not. */
   readonly imported?: boolean
   /** Ids of earlier events that an edit has removed from the conversation. */
   readonly cut?: readonly string[]
 }
+
+/** What a later run has to know of all before an event, so that it need not read it again. */
+export interface Anchor {
+  /** The position of the event's first message in the thread. */
+  readonly position: number
+  /** The number of stored events before it. */
+  readonly events: number
+  /** Stored events before it that are no part of the conversation. */
+  readonly left?: readonly EventRange[]
+  /** Positions of system and developer messages before it. */
+  readonly instructions?: readonly number[]
+}
+
+/** Positions of stored events, the second one not included. */
+export type EventRange = readonly [from: number, to: number]
 
 const eventKey = 'millrace'
 
@@ -82,13 +99,15 @@ export function iterationsAtCalls(
   messages: readonly Message[],
   callIds: ReadonlySet<string | undefined>,
 ): CallOrigin['iterations'] {
-  const calls = messages.flatMap((message) =>
-    message.role === 'assistant' ? (message.toolCalls ?? []).filter(({ id }) => callIds.has(id)) : [],
-  )
-  return Object.assign({}, ...calls.map((call) => callOrigin(call)?.iterations ?? {})) as Record<
-    string,
-    number
-  >
+  const found: CallOrigin['iterations'][] = []
+  // From the end: answered calls are recent ones.
+  for (let index = messages.length - 1; index >= 0 && found.length < callIds.size; index--) {
+    const message = messages[index]
+    const calls = message?.role === 'assistant' ? (message.toolCalls ?? []) : []
+    const answered = calls.filter(({ id }) => callIds.has(id))
+    found.push(...answered.map((call) => callOrigin(call)?.iterations ?? {}))
+  }
+  return Object.assign({}, ...found.reverse()) as Record<string, number>
 }
 
 function callOrigin({ metadata }: { readonly metadata?: unknown }): CallOrigin | undefined {

@@ -67,9 +67,16 @@ function createWorld() {
   let thread: Message[] = []
   let stored: Event[] = []
 
-  const plan = (): SessionPlan =>
+  /** Makes the same plan with and without anchors. */
+  const plan = (): SessionPlan => {
+    const found = planFrom(stored)
+    expect(essence(found)).toEqual(essence(planFrom(stored.map(withoutAnchor))))
+    return found
+  }
+
+  const planFrom = (events: readonly Event[]): SessionPlan =>
     planSession({
-      events: stored,
+      events,
       messages: thread,
       answers: [],
       saved: [],
@@ -198,10 +205,8 @@ function createWorld() {
     }
   }
 
-  function apply({ cut, add }: SessionPlan): void {
-    if (cut.length > 0)
-      stored.push(newEvent({ newId }, { invocationId: newId('cut'), author: 'user', mark: { cut } }))
-    stored.push(...add)
+  function apply({ note, add }: SessionPlan): void {
+    stored.push(...(note ? [note] : []), ...add)
   }
 
   return {
@@ -214,6 +219,21 @@ function createWorld() {
       if (news.content && !news.isDelivered) store('user', news.content.parts ?? [], news.mark)
     },
     run: (todo: readonly Deed[]) => todo.every((what) => perform[what]()),
+  }
+}
+
+function withoutAnchor(event: Event): Event {
+  const { anchor: _, ...mark } = eventMark(event)
+  return { ...event, customMetadata: { millrace: mark } }
+}
+
+function essence({ keep, cut, add, news, authors, instructions }: SessionPlan) {
+  return {
+    keep: keep.map(({ id }) => id),
+    cut,
+    add: add.map(({ author, content }) => ({ author, content })),
+    news: { ...news, mark: { ...news.mark, anchor: undefined } },
+    ...{ authors, instructions },
   }
 }
 

@@ -434,3 +434,31 @@ it('takes work in proportion to the conversation', () => {
   // In proportion to the square it would be 16 times the work.
   expect(work(400)).toBeLessThan(work(100) * 4.5)
 })
+
+it('reads no more of a long conversation than of a short one', () => {
+  const { watch, reads } = countingReads()
+  // The mark of a run's first event tells the next run where both stand.
+  const work = (turns: number): number => {
+    const events: Event[] = []
+    const thread: Message[] = [{ id: 'system', role: 'system', content: 'Be kind.' }]
+    for (let n = 0; n < turns; n++) {
+      thread.push(user(`u${n}`))
+      const { news } = plan(events, thread)
+      expect(news.messageIds).toEqual([`u${n}`])
+      events.push(event('user', news.content?.parts ?? [], news.mark))
+      events.push(called(`c${n}`), returned(`c${n}`), said(`a${n}`))
+      thread.push(assistant(`x${n}`, `c${n}`), result(`c${n}`), assistant(`a${n}`))
+    }
+    const before = reads()
+    const watched = [...thread, user('new')].map((message) => watch(message))
+    const found = plan(
+      events.map((stored) => watch(stored)),
+      watched,
+    )
+    expect(found.keep).toHaveLength(turns * 4)
+    expect([found.add, found.cut, found.instructions]).toEqual([[], [], ['Be kind.']])
+    expect(found.news.messageIds).toEqual(['new'])
+    return reads() - before
+  }
+  expect(work(1_000)).toBe(work(10))
+})

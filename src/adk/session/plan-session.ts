@@ -4,7 +4,7 @@ import { randomIds, type IdSource } from '../../core/ids.js'
 import { isEqual } from '../../core/json.js'
 import type { Content, Part } from '../adk-types.js'
 import { indexSession, indexThread, type SessionIndex, type ThreadIndex } from './conversation-index.js'
-import { eventMark, type EventMark } from './marks.js'
+import { eventMark, withCallAuthors, type Anchor, type EventMark } from './marks.js'
 import { findMissing, type Missing } from './find-missing.js'
 import {
   importMessages,
@@ -29,6 +29,7 @@ import {
   type EventFacts,
   type SessionExchange,
 } from './session-events.js'
+import { findTail, instructionTexts, nextAnchor, type SessionTail } from './session-tail.js'
 
 export interface PlanInput {
   /** The stored events. */
@@ -49,10 +50,16 @@ export interface PlanInput {
 
 /** The steps that make a session the conversation of a thread, and the news for the agent. */
 export interface SessionPlan {
+  /** Texts of the system and developer messages. */
+  readonly instructions: readonly string[]
   /** Stored events that stay in the conversation. */
   readonly keep: readonly Event[]
+  /** The last of these, all that this run may have to look back at. */
+  readonly recent: readonly Event[]
   /** Ids of stored events that leave the conversation now. Earlier cuts are not among them. */
   readonly cut: readonly string[]
+  /** The event that notes the cut, to store before all others. */
+  readonly note: Event | undefined
   /** Events to store after the kept ones. */
   readonly add: readonly Event[]
   readonly news: News
@@ -73,8 +80,21 @@ interface News {
   readonly mark: EventMark
 }
 
-/** Compares the stored events with the thread, which is right. Changes nothing. Takes time linear in both. */
+/**
+ * Compares the stored events with the thread, which is right. Changes nothing. Reads the ends of both, from the last message
+ * of the user that is known to agree; takes time linear in both when there is none.
+ */
 export function planSession(input: PlanInput): SessionPlan {
+  const tail = findTail(input)
+  const plan = planTail({ ...input, messages: withCallAuthors(tail.messages), events: tail.events }, tail)
+  return {
+    ...plan,
+    keep: [...tail.before, ...plan.recent],
+    instructions: instructionTexts(input.messages, tail),
+  }
+}
+
+function planTail(input: PlanInput, tail: SessionTail): Omit<SessionPlan, 'keep' | 'instructions'> {
   const { saved, newId = randomIds, runId } = input
   const options = { ...input, newId }
   const thread = indexThread(input.messages)
@@ -88,17 +108,24 @@ export function planSession(input: PlanInput): SessionPlan {
   const before = missing.imports.filter(({ position }) => position < restoredAt).map(({ item }) => item)
   const after = missing.imports.filter(({ position }) => position >= restoredAt).map(({ item }) => item)
   const imports = [importMessages(before, options), importMessages(after, options)] as const
-  const unseen = toUnseen(missing)
+  const imported = [...imports[0].events, ...restored, ...imports[1].events]
+  const cut = exchanges.slice(kept.length).flatMap((exchange) => exchange.map(({ id }) => id))
+  const note = cut.length > 0 ? cutNote(cut, newId) : undefined
+  const position = thread.positionOf(missing.users[0]?.id ?? '') ?? -1
+  // Agents have written nothing after it.
+  const isLast = position >= thread.trailing
+  const unseen = toUnseen(missing, isLast ? nextAnchor(tail, { position, cut, note, imported }) : undefined)
   const answers = input.answers.filter((part) => isUnanswered(part, session))
   const beside = answers.length > 0 && unseen.parts.length > 0 ? [besideEvent(unseen, options)] : []
-  const add = [...imports[0].events, ...restored, ...imports[1].events, ...beside]
+  const add = [...imported, ...beside]
   const news =
     toNews(answers.length > 0 ? { parts: answers, mark: {} } : unseen) ??
     (add.length === 0 ? deliveredNews(kept.at(-1), { thread, runId }) : undefined)
   const responding = [...(news?.content?.parts ?? []), ...beside.flatMap(eventParts)]
   return {
-    keep,
-    cut: exchanges.slice(kept.length).flatMap((exchange) => exchange.map(({ id }) => id)),
+    recent: keep,
+    cut,
+    note,
     add,
     news: news ?? { content: undefined, messageIds: [], isDelivered: false, mark: {} },
     authors: callingAuthors(responding, [...keep, ...add]),
@@ -218,7 +245,10 @@ interface Unseen {
 }
 
 /** Results come first, so that they follow their calls. */
-function toUnseen({ users, results, late }: Missing): Unseen & { readonly problems: readonly string[] } {
+function toUnseen(
+  { users, results, late }: Missing,
+  anchor: Anchor | undefined,
+): Unseen & { readonly problems: readonly string[] } {
   const read = users.map(toUserParts)
   const lateParts = late.map(({ name, message }) => ({
     text: `[The result of an earlier call of ${name} has come in late: ${toolMessageText(message)}]`,
@@ -228,11 +258,16 @@ function toUnseen({ users, results, late }: Missing): Unseen & { readonly proble
     mark: {
       messageIds: users.map(({ id }) => id),
       partCounts: read.map(({ parts }) => parts.length),
+      ...(anchor && { anchor }),
       ...(results.length > 0 ? { resultIds: resultMessageIds(results) } : {}),
       ...(late.length > 0 ? { lateCallIds: late.map(({ message }) => message.toolCallId) } : {}),
     },
     problems: read.flatMap(({ problems }) => problems),
   }
+}
+
+function cutNote(cut: readonly string[], newId: IdSource): Event {
+  return newEvent({ newId }, { invocationId: newId('cut'), author: 'user', mark: { cut } })
 }
 
 // ADK hides an event with an answer to a request from models, with all its other parts.

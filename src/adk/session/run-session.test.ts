@@ -383,7 +383,8 @@ describe('inputs that a workflow repeats', () => {
 
   function planned(news: Partial<SessionPlan['news']>, keep: readonly Event[] = kept): SessionPlan {
     const none = { content: undefined, messageIds: [], isDelivered: false, mark: {} }
-    return { keep, cut: [], add: [], news: { ...none, ...news }, authors: [], problems: [] }
+    const empty = { cut: [], note: undefined, add: [], authors: [], problems: [], instructions: [] }
+    return { ...empty, keep, recent: keep, news: { ...none, ...news } }
   }
 
   it('the input of a node that goes on with a result is no news, once', () => {

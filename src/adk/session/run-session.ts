@@ -11,11 +11,9 @@ import {
   type Session,
 } from '@google/adk'
 import { systemClock, type Clock } from '../../core/clock.js'
-import { randomIds, type IdSource } from '../../core/ids.js'
 import { isEqual } from '../../core/json.js'
 import type { SessionKey } from '../adk-types.js'
 import { withEventMark, type EventMark } from './marks.js'
-import { newEvent } from './import-messages.js'
 import type { SessionPlan } from './plan-session.js'
 import { eventParts, isMarked } from './session-events.js'
 import { toRunState } from './session-state.js'
@@ -31,7 +29,6 @@ export interface RunSessionOptions {
   /** The mark for an event. Called once for each, just before it is stored. */
   readonly mark: (event: Event) => EventMark
   readonly clock?: Clock
-  readonly newId?: IdSource
 }
 
 /** The session of one run. */
@@ -52,9 +49,9 @@ export interface RunSession {
  * leave the conversation get a note. Rejects when the service does.
  */
 export async function prepareRunSession(options: RunSessionOptions): Promise<RunSession> {
-  const { service, key, temp, clock = systemClock, newId = randomIds } = options
+  const { service, key, temp, clock = systemClock } = options
   const stored = (await service.getSession(key)) ?? (await service.createSession(key))
-  const isNew = !stored.events.some(isMarked)
+  const isNew = stored.events.findLastIndex(isMarked) === -1
   const plan = options.plan(stored)
   const view: Session = { ...stored, state: toRunState(stored.state, temp), events: [...plan.keep] }
   const nextTime = increasingTimes(stored, clock)
@@ -62,10 +59,7 @@ export async function prepareRunSession(options: RunSessionOptions): Promise<Run
     event.timestamp = nextTime(event.timestamp)
     await service.appendEvent({ session: stored, event })
   }
-  if (plan.cut.length > 0) {
-    const mark = { cut: plan.cut }
-    await append(newEvent({ newId }, { invocationId: newId('cut'), author: 'user', mark }))
-  }
+  if (plan.note) await append(plan.note)
   for (const event of plan.add) {
     await append(event)
     view.events.push(event)
@@ -74,12 +68,15 @@ export async function prepareRunSession(options: RunSessionOptions): Promise<Run
   return { service: run, session: view, plan, events: run.events, isNew }
 }
 
+/** Events of other writers may be out of order by a few: parallel agents write them. */
+const maxDisorder = 100
+
 /**
  * Returns times that strictly increase. DatabaseSessionService reads events in the order of their times only; events of
  * the same millisecond come back in any order.
  */
 function increasingTimes({ events }: Session, clock: Clock): (wanted: number) => number {
-  let last = events.reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0)
+  let last = events.slice(-maxDisorder).reduce((latest, { timestamp }) => Math.max(latest, timestamp), 0)
   return (wanted) => {
     // 0: the event has no time yet.
     last = Math.max(last + 1, Math.floor(wanted === 0 ? clock.now() : wanted))
@@ -173,8 +170,8 @@ class RunSessionService extends BaseSessionService {
  * Recognises the input that a workflow repeats for a node that resumes. ADK stores it as a message of the user,
  * after the results that the node waits for: the model would answer it alone, and do its work again.
  */
-export function repeatedInputs({ keep, add, news }: SessionPlan): (event: Event) => boolean {
-  const events = [...keep, ...add]
+export function repeatedInputs({ recent, add, news }: SessionPlan): (event: Event) => boolean {
+  const events = [...recent, ...add]
   const inputs = resumedPositions(events, news).flatMap((position) => inputBefore(events, position) ?? [])
   return (event) => {
     // The first node gets the input of the run: here, results that it has.

@@ -76,10 +76,12 @@ export function isCompaction(event: Event): boolean {
  */
 export function conversationEvents(events: readonly Event[]): readonly Event[] {
   const cut = new Set(events.flatMap((event) => eventMark(event).cut ?? []))
-  return events.filter((event) => {
-    const isSilent = event.author === 'user' && eventParts(event).length === 0
-    return !cut.has(event.id) && event.partial !== true && !isSilent
-  })
+  return events.filter((event) => !cut.has(event.id) && !isSilent(event))
+}
+
+/** Whether an event says nothing: a user event without parts, which changes the state or notes a cut, or a partial one. */
+export function isSilent(event: Event): boolean {
+  return event.partial === true || (event.author === 'user' && eventParts(event).length === 0)
 }
 
 /** User events that no user wrote: they carry the input of a workflow node. */

@@ -14,8 +14,8 @@ export const noResult = {
  * Returns `contents` itself when nothing is wrong, and never changes it.
  */
 export function repairContents(contents: readonly Content[]): readonly Content[] {
-  if (!contents.some(hasCalls) && !contents.some(hasResponsePart)) return contents
-  if (isWellFormed(contents)) return contents
+  // In one go: most of a long conversation has neither.
+  if (!contents.some(hasCallParts) || isWellFormed(contents)) return contents
   const calls = new Set(contents.flatMap((content) => callsIn(content).flatMap(({ id }) => id ?? [])))
   const responses = new UntakenResponses(contents)
   const repaired: Content[] = []
@@ -27,6 +27,13 @@ export function repairContents(contents: readonly Content[]): readonly Content[]
     repaired.push({ role: 'user', parts })
   })
   return repaired
+}
+
+/** A plain loop: every content of every request passes here. */
+export function hasCallParts({ parts = [] }: Content): boolean {
+  for (const { functionCall, functionResponse } of parts)
+    if (functionCall !== undefined || functionResponse !== undefined) return true
+  return false
 }
 
 function isWellFormed(contents: readonly Content[]): boolean {

@@ -67,7 +67,7 @@ async function talkTo(root: BaseAgent | Workflow, options: Partial<RunPluginOpti
       tools: [pick],
       where: 'auto',
       root,
-      instructions: [],
+      instructions: () => [],
       newId,
       report: (problem) => reports.push(problem),
       ...options,
@@ -388,7 +388,7 @@ describe('which agents have the tools', () => {
     const root = agent('root', [callsTool({ name: 'inner', args: { request: 'q' } }), says('Yes.')], {
       tools: [new AgentTool({ agent: inner.agent })],
     })
-    const { turn } = await talkTo(root.agent, { instructions: ['Be brief.'] })
+    const { turn } = await talkTo(root.agent, { instructions: () => ['Be brief.'] })
     await turn('hi')
     expect(offered(inner.model)).toEqual([[]])
     expect(inner.model.requests[0]?.config?.systemInstruction).not.toContain('brief')
@@ -524,7 +524,7 @@ it('instructions follow those of the agent in every request, whatever form they 
     instruction: 'Paint.',
     tools: [backend('mix')],
   })
-  const { turn } = await talkTo(root, { instructions: ['Be brief.', 'It is May.'] })
+  const { turn } = await talkTo(root, { instructions: () => ['Be brief.', 'It is May.'] })
   await turn('hi')
   for (const { config } of model.requests)
     expect(config?.systemInstruction).toMatch(/\n\nPaint\.\n\nBe brief\.\n\nIt is May\.$/)
@@ -620,7 +620,7 @@ describe('with the real Gemini class', () => {
         tools,
         where: 'auto',
         root,
-        instructions: ['Be brief.'],
+        instructions: () => ['Be brief.'],
         newId,
         report: () => undefined,
       })

@@ -27,7 +27,7 @@ export interface RunPluginOptions {
   /** The invocation to continue after a failed attempt: workflows know by it which nodes are done. */
   readonly invocationId?: () => string | undefined
   /** Instructions for models besides those of their agents. */
-  readonly instructions: readonly string[]
+  readonly instructions: () => readonly string[]
   readonly newId: IdSource
   /** Called once for each problem. */
   readonly report: (problem: string) => void
@@ -95,7 +95,7 @@ export class RunPlugin extends BasePlugin {
     if (this.#transfers.hasTransferred(context)) return {}
     this.#toolsIn.set(context, request.toolsDict)
     this.#offer.addTo(request, context)
-    addClientInstructions(request, this.#options.instructions)
+    addClientInstructions(request, this.#options.instructions())
     request.contents = toModelContents(request, context)
     return Promise.resolve(undefined)
   }

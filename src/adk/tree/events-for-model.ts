@@ -1,6 +1,7 @@
 import { AuthPreprocessor, ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
 import type { Content, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
+import { hasCallParts } from '../tools/repair-contents.js'
 import { withWholeAnswers } from './whole-answers.js'
 
 type Processor = LlmAgent['requestProcessors'][number]
@@ -32,8 +33,10 @@ function withCallsInOneEvent(processor: AuthPreprocessor, agentName: string): Pr
 function withModelEvents(processor: ContentRequestProcessor, agentName: string): Processor {
   return {
     async *runAsync(context, request) {
-      const events = eventsForModel(context.session.events, agentName)
-      const session = { ...context.session, events: [...events] }
+      const { events } = context.session
+      const shown = eventsForModel(events, agentName)
+      if (shown === events) return yield* processor.runAsync(context, request)
+      const session = { ...context.session, events: [...shown] }
       yield* processor.runAsync(context.clone({ session }), request)
       request.contents = withInputNames(request.contents)
     },
@@ -41,8 +44,11 @@ function withModelEvents(processor: ContentRequestProcessor, agentName: string):
 }
 
 function eventsForModel(events: readonly Event[], agentName: string): readonly Event[] {
-  const seen = withDisguisedInputs(withoutForeignResults(events, agentName), agentName)
-  return withWholeAnswers(resultsByCaller(seen), agentName)
+  // Events before the first call or result stay as they are.
+  const first = events.findIndex(({ content }) => content !== undefined && hasCallParts(content))
+  if (first === -1) return events
+  const seen = withDisguisedInputs(withoutForeignResults(events.slice(first), agentName), agentName)
+  return [...events.slice(0, first), ...withWholeAnswers(resultsByCaller(seen), agentName)]
 }
 
 /**

@@ -83,6 +83,7 @@ function confirmedTools(events: readonly Event[], agentName: string): ReadonlySe
     last?.content?.parts?.flatMap(({ functionResponse }) => functionResponse?.id ?? []),
   )
   const names = new Set<string>()
+  if (answered.size === 0) return names
   for (const { author, content, actions } of events) {
     if (author !== agentName) continue
     for (const { functionCall } of content?.parts ?? []) {
