@@ -18,11 +18,18 @@ export interface ModelRequest {
   readonly instructions?: string
   /** AG-UI messages, reasoning and encrypted values included. The adapter converts them. */
   readonly messages: readonly Message[]
+  /**
+   * What holds in this run and may not in the next. The adapter puts it behind the last message of the user: instructions
+   * and earlier messages stay the same, so that providers can cache them.
+   */
+  readonly context?: string
   readonly tools?: readonly Tool[]
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly toolName: string }
   /** Requests an answer that is JSON of this schema. */
   readonly output?: { readonly name?: string; readonly schema: JsonSchema }
   readonly settings?: ModelSettings
+  /** Called with a sentence about each part of the messages that the model does not get. Must not throw. */
+  readonly onSkipped?: (message: string) => void
   readonly signal: AbortSignal
 }
 

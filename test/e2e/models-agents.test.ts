@@ -83,3 +83,51 @@ describe.each(clients)('an agent on $name', (client) => {
     expect(loose).toEqual(isStrict && warning !== undefined ? [expect.stringContaining(warning)] : [])
   })
 })
+
+test.each(clients)(
+  "the client's context reaches $name behind all that stays the same from turn to turn",
+  async (client) => {
+    const mock = await startMock()
+    const toolCalls = [{ id: 'call_1', name: 'get_weather', arguments: '{}' }]
+    mock.on({ hasToolResult: false }, { toolCalls })
+    mock.on({ hasToolResult: true }, { content: 'Yes.' })
+    const { model, bodies } = connect(client, mock.url)
+    const agent = defineAgent({ name: 'concierge', instructions: 'Help guests.', model, tools: [weather] })
+    const talk = (await serveAgents({ agents: [agent] })).talk()
+    const on = (value: string) => ({ context: [{ description: 'The page', value }] })
+    await talk.say('Is this open?', on('Pool'))
+    await talk.say('And this?', on('Bar'))
+    const sent = bodies.map((body) => JSON.stringify(body.messages ?? body.input ?? body.contents))
+    expect(sent.map((text) => text.split('The page: Pool').length - 1)).toEqual([1, 1, 0, 0])
+    const [question = '', context = ''] = sent[2]?.split('Context from the application') ?? []
+    expect(question).toContain('And this?')
+    expect(context).toContain('The page: Bar')
+    // What stays is told once, and the same each time.
+    const told = bodies.map(({ system, instructions, systemInstruction, tools }) =>
+      JSON.stringify([system, instructions, systemInstruction, tools]),
+    )
+    expect(new Set(told).size).toBe(1)
+    expect(told.join() + sent.join()).toContain('Help guests.')
+  },
+)
+
+test('a file handle that the model cannot take is reported, once in a run', async () => {
+  const mock = await startMock()
+  mock.on({ hasToolResult: false }, { toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{}' }] })
+  mock.on({ hasToolResult: true }, { content: 'I see.' })
+  const [client] = clients
+  if (!client) throw new Error('There is no client.')
+  const agent = defineAgent({ name: 'concierge', model: connect(client, mock.url).model, tools: [weather] })
+  const problems: unknown[] = []
+  const warn = (facts: object): void => void problems.push('problem' in facts ? facts.problem : facts)
+  const log = { debug: () => undefined, info: () => undefined, warn, error: warn }
+  const { client: page } = (await serveAgents({ agents: [agent], log })).talk()
+  const source = { type: 'file' as const, value: 'file-2', provider: 'elsewhere' }
+  const content = [
+    { type: 'text' as const, text: 'Look.' },
+    { type: 'document' as const, source },
+  ]
+  page.addMessage({ id: 'u1', role: 'user', content })
+  await page.runAgent()
+  expect(problems).toEqual(['A part of type document (from a file) was left out: the model cannot take it.'])
+})

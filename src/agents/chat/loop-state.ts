@@ -24,6 +24,8 @@ export interface LoopState {
   answer: string | undefined
   /** Messages of answers that broke off in earlier runs. */
   readonly cutOff: readonly string[]
+  /** Reports of what the model did not get, each once. */
+  readonly skipped: Set<string>
 }
 
 /** The loop as it is saved when the run is interrupted or stopped. JSON. */
@@ -50,7 +52,8 @@ export async function restoreLoop(
   const complete = cutOff.length > 0 ? history.filter(({ id }) => !cutOff.includes(id)) : history
   const conversation = createConversation(complete, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
-  return { config, ctx, toolbox, conversation, added, iteration, uncounted, batch, answer, cutOff }
+  const skipped = new Set<string>()
+  return { config, ctx, toolbox, conversation, added, iteration, uncounted, batch, answer, cutOff, skipped }
 }
 
 export function createFrame(loop: LoopState): ChatFrame {

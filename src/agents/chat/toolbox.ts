@@ -57,17 +57,31 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
   const instructions = [toolbox.instructions, isLast ? answerNow : ''].filter(Boolean).join('\n\n')
   const tools = toolInfos(toolbox, ctx.client.tools)
   const messages = conversation.view()
+  const context = describeContext(ctx.client.context)
   return {
     ...(instructions === '' ? {} : { instructions }),
     get messages() {
       return messages()
     },
+    ...(context === '' ? {} : { context }),
     ...(tools.length > 0 ? { tools } : {}),
     ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
     ...(config.output ? { output: { schema: config.output.schema } } : {}),
     ...(config.settings ? { settings: config.settings } : {}),
+    onSkipped: (message) => {
+      if (loop.skipped.has(message)) return
+      loop.skipped.add(message)
+      ctx.services.report(message)
+    },
     signal: ctx.signal,
   }
+}
+
+/** The client's `context` as text. Clients may send anything, so it is no instruction. */
+function describeContext(context: RunContext['client']['context']): string {
+  if (context.length === 0) return ''
+  const lines = context.map(({ description, value }) => `${description}: ${value}`)
+  return ['Context from the application, as it is now:', ...lines].join('\n')
 }
 
 /** The agent's tools and those of the client. A client tool with the name of an agent's tool is not offered. */

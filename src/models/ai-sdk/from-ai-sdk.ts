@@ -132,11 +132,16 @@ async function openStream(
   request: ModelRequest,
   { model, version, outputOptions, signal, onWarning }: OpenStreamOptions,
 ): Promise<PartReader> {
+  const { instructions, context } = request
+  const onSkipped = (message: string): void => {
+    onWarning(message)
+    request.onSkipped?.(message)
+  }
   const [provider = ''] = model.provider.split('.')
   // Providers that call their format `chat` speak chat completions; the exception is Gemini on Vertex.
   const isChat = model.provider.endsWith('.chat') && provider !== 'google'
   const rules = { version, provider, isChat, urls: await (model.supportedUrls ?? {}) }
-  let prompt = toPrompt(request.messages, { instructions: request.instructions, rules, onWarning })
+  let prompt = toPrompt(request.messages, { instructions, context, rules, onWarning: onSkipped })
   for (;;) {
     signal.throwIfAborted()
     try {
@@ -149,7 +154,7 @@ async function openStream(
       // AG-UI requires leaving out what a model cannot take. Providers report it only by this error, before they send.
       const reduced = withoutRefusedFiles(prompt, error)
       if (reduced === undefined) throw error
-      onWarning(`Files were left out: ${String(error)}`)
+      onSkipped(`Files were left out: ${String(error)}`)
       prompt = reduced
     }
   }

@@ -19,6 +19,7 @@ import type {
 
 export interface PromptOptions {
   readonly instructions: string | undefined
+  readonly context?: string | undefined
   readonly rules: MediaRules
   /** Called with a sentence about each part left out. Must not throw. */
   readonly onWarning: (message: string) => void
@@ -32,6 +33,7 @@ export interface PromptOptions {
  * - Consecutive assistant and reasoning messages become one message; so do consecutive tool results.
  * - Left out: activities, empty text, assistant messages of nothing but reasoning, results of calls that are not in the
  *   history, and media the model cannot take.
+ * - The context ends the last message of the user.
  */
 export function toPrompt(messages: readonly Message[], options: PromptOptions): readonly PromptMessage[] {
   const system = options.instructions === undefined ? [] : [options.instructions]
@@ -40,6 +42,7 @@ export function toPrompt(messages: readonly Message[], options: PromptOptions): 
     if (message.role === 'developer' || message.role === 'system') system.push(message.content)
     else prompt.add(message)
   }
+  if (options.context) prompt.addContext(options.context)
   const content = system.filter((text) => text !== '').join('\n\n')
   return content === '' ? prompt.end() : [{ role: 'system', content }, ...prompt.end()]
 }
@@ -95,6 +98,12 @@ function createPromptBuilder({ rules, onWarning }: PromptOptions) {
       else if (message.role === 'assistant') addAssistant(toAssistantParts(message))
       else if (message.role === 'reasoning') addAssistant([toReasoningPart(message)])
       else if (message.role === 'tool') addResult(message)
+    },
+    addContext(text: string) {
+      // Not behind tool results: some providers refuse a user message there.
+      const last = prompt.findLast(({ role }) => role === 'user')
+      if (last?.role === 'user') last.content.push({ type: 'text', text })
+      else addUser(text)
     },
     end() {
       dropLoneReasoning()

@@ -54,7 +54,7 @@ interface WithOptions {
 
 export type PromptMessage =
   | { readonly role: 'system'; readonly content: string }
-  | { readonly role: 'user'; readonly content: readonly (TextPromptPart | FilePromptPart)[] }
+  | { readonly role: 'user'; readonly content: (TextPromptPart | FilePromptPart)[] }
   | { readonly role: 'assistant'; readonly content: AssistantPromptPart[] }
   | { readonly role: 'tool'; readonly content: ToolResultPromptPart[] }
 
