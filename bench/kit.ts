@@ -1,4 +1,4 @@
-import { defineAgent, defineTool, run, type Agent } from 'millrace'
+import { defineAgent, defineTool, loop, run, type Agent } from 'millrace'
 import type { Model, ModelPart } from 'millrace/models'
 
 type Message = Parameters<typeof run>[1] extends infer R
@@ -11,6 +11,9 @@ const deltas = 100_000
 const turns = 200
 const histories = [10, 100, 1_000, 10_000]
 const maxGrowth = 1.5
+const teamRounds = 1_000
+const earlyRounds = 10
+const maxTeamGrowth = 1.2
 
 /** A model that streams a number of words at once. */
 function talkative(words: number): Model {
@@ -81,6 +84,62 @@ async function bare(words: number): Promise<number> {
   return performance.now() - start
 }
 
+/** A model that answers at once and notes the CPU time at the start of each call, in microseconds. */
+function clocked(times: number[]): Model {
+  return {
+    provider: 'bench',
+    modelId: 'clocked',
+    async *stream(): AsyncGenerator<ModelPart> {
+      const { user, system } = process.cpuUsage()
+      times.push(user + system)
+      await Promise.resolve()
+      yield { type: 'text-delta', delta: 'My turn is over.' }
+      yield { type: 'finish', reason: 'stop' }
+    },
+  }
+}
+
+/** The CPU time of each turn of two agents in a loop, in microseconds. */
+async function teamTurns(): Promise<number[]> {
+  const times: number[] = []
+  const agent = (name: string) => defineAgent({ name, model: clocked(times) })
+  const team = loop({
+    name: 'team',
+    agents: [agent('writer'), agent('critic')],
+    maxIterations: teamRounds + earlyRounds,
+  })
+  await time(team, history(1), 2 * teamRounds)
+  return times.slice(1).map((at, turn) => at - (times[turn] ?? at))
+}
+
+/** The median: garbage collection hits few turns, and hard. */
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN
+}
+
+/** What a turn around round 1,000 costs, as a multiple of one around round 10, in the same runs. */
+async function benchTeam(): Promise<string[]> {
+  const early: number[] = []
+  const late: number[] = []
+  await teamTurns()
+  for (let run = 0; run < 5; run++) {
+    const turns = await teamTurns()
+    early.push(...turns.slice(2, 4 * earlyRounds))
+    late.push(...turns.slice(-4 * earlyRounds))
+  }
+  const growth = median(late) / median(early)
+  console.log('kit: one turn of two agents in a loop, CPU time')
+  console.log(`  around round ${String(earlyRounds).padStart(5)}   ${median(early).toFixed(0)} µs`)
+  console.log(
+    `  around round ${String(teamRounds).padStart(5)}   ${median(late).toFixed(0)} µs (${growth.toFixed(2)}x)`,
+  )
+  return growth <= maxTeamGrowth
+    ? []
+    : [
+        `kit: a turn of a team costs ${growth.toFixed(2)}x in round ${teamRounds} of what it costs in round ${earlyRounds}`,
+      ]
+}
+
 export async function benchKit(): Promise<string[]> {
   const talker = () => defineAgent({ name: 'talker', model: talkative(deltas) })
   const base = await best(5, () => bare(deltas))
@@ -104,7 +163,7 @@ export async function benchKit(): Promise<string[]> {
     console.log(`  ${String(length).padStart(6)} messages   ${perTurn.at(-1)?.toFixed(1) ?? ''} µs a turn`)
   }
   const growth = (perTurn.at(-1) ?? NaN) / (perTurn[1] ?? NaN)
-  return growth <= maxGrowth
-    ? []
-    : [`kit: a turn costs ${growth.toFixed(2)}x in a history of 10,000 messages`]
+  const missed =
+    growth <= maxGrowth ? [] : [`kit: a turn costs ${growth.toFixed(2)}x in a history of 10,000 messages`]
+  return [...missed, ...(await benchTeam())]
 }

@@ -32,7 +32,7 @@ export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupt
 export { rootAddress } from './run/address.js'
 export { limitsMember } from './run/limits.js'
 export { defineTool } from './tools/define-tool.js'
-export { rewriteHistory } from './history/history.js'
+export { rewriteHistory } from './history/rewrite-history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
 export {
   run,

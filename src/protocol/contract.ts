@@ -20,11 +20,19 @@ export type AgentEvent = Exclude<AgUiEvent, { type: 'RUN_STARTED' | 'RUN_FINISHE
 export interface Fold {
   readonly messages: readonly Message[]
   readonly state: unknown
+  /** The messages, for a reader that comes again and reads only what is new. */
+  settle(): SettledMessages
   /**
    * Applies one strict event (no chunks). Returns a sentence when a client would ignore the event, warn about it, or
    * be left with a broken history.
    */
   apply(event: AgUiEvent): string | undefined
+}
+
+/** Messages that were read. While the edition is the same they have not changed, and others have only been added. */
+export interface SettledMessages {
+  readonly messages: readonly Message[]
+  readonly edition: number
 }
 
 export interface FoldOptions {
@@ -44,7 +52,7 @@ export interface FoldOptions {
  */
 export interface RunStream {
   /** What a client of this stream holds now. */
-  readonly fold: Pick<Fold, 'messages' | 'state'>
+  readonly fold: Pick<Fold, 'messages' | 'state' | 'settle'>
   readonly ended: boolean
   /**
    * Takes one event of an agent. Throws INVALID_EVENT or ENCODING_ERROR, with nothing written, when it has no

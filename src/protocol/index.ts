@@ -8,6 +8,7 @@ export type {
   FailOptions,
   FieldNote,
   Fold,
+  SettledMessages,
   FoldOptions,
   MalformedFrame,
   ParsedRunInput,

@@ -28,7 +28,7 @@ test('shows itself as it was when it was asked, however late it is read', () => 
 describe('one that was left while tools were at work', () => {
   const left = { added: [calls('a1', 'c1', 'c2')], openCalls: new Set(['c1', 'c2']) }
 
-  test('takes the results of open calls where they belong', () => {
+  test('takes the results of open calls where they belong, in the order of the calls', () => {
     const conversation = createConversation([user('u1'), calls('a1', 'c1', 'c2'), user('u2')], left)
     const before = conversation.view()
     conversation.add([result('t2', 'c2')])
@@ -37,7 +37,7 @@ describe('one that was left while tools were at work', () => {
     expect([before, between, conversation.view()].map((view) => idsOf(view()))).toEqual([
       ['u1', 'a1', 'u2'],
       ['u1', 'a1', 't2', 'u2'],
-      ['u1', 'a1', 't2', 't1', 'u2', 'a2'],
+      ['u1', 'a1', 't1', 't2', 'u2', 'a2'],
     ])
   })
 

@@ -4,6 +4,7 @@ import type { HistoryRewriter, RunContext } from '../contract.js'
 import type { ChatConfig } from './chat-agent.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
 import type { ToolBatch } from './tool-batch.js'
+import { pairedPrefix } from '../history/paired-calls.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /** The state of a chat agent's loop. */
@@ -115,39 +116,21 @@ export interface SavedConversation {
 
 export function createConversation(history: readonly Message[], saved?: SavedConversation): Conversation {
   const results = new Map<string, ToolMessage>()
-  const messages: Message[] = []
-  /** Where the next result of an open call goes. */
-  let gap: number | undefined
-
-  const isOpenResult = (message: Message): boolean =>
-    message.role === 'tool' && saved?.openCalls.has(message.toolCallId) === true
-
+  const { messages, gap } = saved ? resumedMessages(history, saved) : { messages: repairedHistory(history) }
+  const open = new OpenResults(saved?.openCalls ?? [])
   const add = (more: readonly Message[]): void => {
     for (const message of more) {
       if (message.role === 'tool') results.set(message.toolCallId, message)
-      if (gap !== undefined && isOpenResult(message)) messages.splice(gap++, 0, message)
-      else messages.push(message)
+      const offset = gap === undefined ? undefined : open.offsetOf(message)
+      if (gap === undefined || offset === undefined) messages.push(message)
+      else messages.splice(gap + offset, 0, message)
     }
   }
-
-  // The resumed run writes cut-off messages again.
-  const all = saved
-    ? withAdded(
-        history.filter((message) => !isCutOff(message)),
-        saved.added,
-      )
-    : history
-  const isCaller = (message: Message): boolean => hasAnyCall(message, saved?.openCalls)
-  const first = saved ? all.findIndex(isCaller) : -1
-  if (first === -1) add(repairMessages(all))
-  else {
-    const rest = all.filter((message, position) => position >= first && !isOpenResult(message))
-    const answer = rest.slice(0, rest.findLastIndex(isCaller) + 1)
-    add(repairMessages(all.slice(0, first)))
-    add(answer)
-    gap = messages.length
-    add(all.filter(isOpenResult))
-    add(repairMessages(rest.slice(answer.length)))
+  if (saved) {
+    // Results that came before are known; those of open calls go into the gap.
+    const all = withAdded(history, saved.added)
+    for (const message of all) if (message.role === 'tool') results.set(message.toolCallId, message)
+    if (gap !== undefined) add(all.filter((message) => open.has(message)))
   }
   return {
     view() {
@@ -158,6 +141,56 @@ export function createConversation(history: readonly Message[], saved?: SavedCon
     },
     add,
     resultOf: (id) => results.get(id),
+  }
+}
+
+/** The first messages of a history are known to be in order when its agent has read them before. */
+function repairedHistory(history: readonly Message[]): Message[] {
+  const paired = pairedPrefix(history)
+  const rest = history.slice(paired)
+  const repaired = repairMessages(rest)
+  return repaired === rest ? history.slice() : [...history.slice(0, paired), ...repaired]
+}
+
+/** The messages without the results of the open calls, and where those go: right behind the answer that made the calls. */
+function resumedMessages(
+  history: readonly Message[],
+  { added, openCalls }: SavedConversation,
+): { readonly messages: Message[]; readonly gap?: number } {
+  // The resumed run writes cut-off messages again.
+  const all = withAdded(
+    history.filter((message) => !isCutOff(message)),
+    added,
+  )
+  const isCaller = (message: Message): boolean => hasAnyCall(message, openCalls)
+  const first = all.findIndex(isCaller)
+  if (first === -1) return { messages: [...repairMessages(all)] }
+  const open = new OpenResults(openCalls)
+  const rest = all.filter((message, position) => position >= first && !open.has(message))
+  const answer = rest.slice(0, rest.findLastIndex(isCaller) + 1)
+  const before = [...repairMessages(all.slice(0, first)), ...answer]
+  return { messages: [...before, ...repairMessages(rest.slice(answer.length))], gap: before.length }
+}
+
+/** The results of open calls, in the order of the calls, whenever they come. */
+class OpenResults {
+  readonly #calls: readonly string[]
+  readonly #present = new Set<string>()
+
+  constructor(calls: Iterable<string>) {
+    this.#calls = [...calls]
+  }
+
+  has(message: Message): message is ToolMessage {
+    return message.role === 'tool' && this.#calls.includes(message.toolCallId)
+  }
+
+  /** The position of a result among those that are there. Undefined for any other message. */
+  offsetOf(message: Message): number | undefined {
+    if (!this.has(message)) return undefined
+    const earlier = this.#calls.slice(0, this.#calls.indexOf(message.toolCallId))
+    this.#present.add(message.toolCallId)
+    return earlier.filter((id) => this.#present.has(id)).length
   }
 }
 

@@ -349,8 +349,8 @@ describe('client tools', () => {
     expect(contentsOf(model.requests[1])).toEqual([
       ['user', 'Paint it.'],
       ['assistant', undefined],
-      ['tool', 'rain'],
       ['tool', 'painted'],
+      ['tool', 'rain'],
       ['tool', 'painted too'],
     ])
   })

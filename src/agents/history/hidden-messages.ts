@@ -5,6 +5,7 @@ import {
   isRejected,
   type AgentEvent,
   type RunStream,
+  type SettledMessages,
 } from '../../protocol/index.js'
 
 /** Subagent spans behind a tool call, and those below them: their messages are not part of the conversation. */
@@ -46,6 +47,10 @@ export class CallRecord {
 
   get messages(): readonly Message[] {
     return this.#stream.fold.messages
+  }
+
+  settle(): SettledMessages {
+    return this.#stream.fold.settle()
   }
 
   add(event: AgentEvent): void {

@@ -502,8 +502,8 @@ test('text between interrupted calls stays where it is, and their results come b
     ['assistant', 'One.'],
     ['reasoning', 'Hm.'],
     ['assistant', 'Two.'],
-    ['tool', 'booked: 2'],
     ['tool', 'booked: 1'],
+    ['tool', 'booked: 2'],
   ])
 })
 

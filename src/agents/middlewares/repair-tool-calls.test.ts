@@ -61,7 +61,7 @@ describe('a conversation that providers accept', () => {
   test.each([
     'user assistant user',
     'user call(a) a=ok assistant',
-    'user call(a,b) b=ok a=ok assistant user',
+    'user call(a,b) a=ok b=ok assistant user',
     'user call(a) reasoning call(b) a=ok b=ok assistant',
     'user call(a) a=ok call(a) a=ok',
     'user reasoning call(a) a=ok user',
@@ -75,17 +75,18 @@ describe('a conversation that providers refuse', () => {
   test.each([
     ['a call without a result', 'user call(a) user', 'user call(a) a=cancelled user'],
     ['a call at the end', 'user call(a)', 'user call(a) a=cancelled'],
-    ['one of two parallel calls', 'call(a,b) b=ok user', 'call(a,b) b=ok a=cancelled user'],
+    ['one of two parallel calls', 'call(a,b) b=ok user', 'call(a,b) a=cancelled b=ok user'],
     [
       'several calls, in their order',
       'call(a,b,c) b=ok user',
-      'call(a,b,c) b=ok a=cancelled c=cancelled user',
+      'call(a,b,c) a=cancelled b=ok c=cancelled user',
     ],
     [
       'calls in two messages',
       'call(a) user call(b) user',
       'call(a) a=cancelled user call(b) b=cancelled user',
     ],
+    ['results in the order they came', 'call(a,b) b=ok a=ok user', 'call(a,b) a=ok b=ok user'],
     ['a result without a call', 'user z=ok assistant', 'user assistant'],
     ['a second result', 'call(a) a=ok a=ok user', 'call(a) a=ok user'],
     ['a result before its call', 'a=ok user call(a) user', 'user call(a) a=cancelled user'],

@@ -9,7 +9,7 @@ export interface RepairToolCallsOptions {
 /**
  * Repairs conversations that providers would refuse: they want one result for each tool call, before the next user
  * message. A call without a result, because its run was cancelled or the user wrote something else instead, gets one that
- * says so. A late result is moved behind its call. Results without a call and second results of one call are left out.
+ * says so. A late result is moved behind its call, and results stand in the order of the calls. Results without a call and second results of one call are left out.
  *
  * Only the model's request is changed; the thread keeps its messages.
  *
@@ -42,8 +42,13 @@ export function repairMessages(
       toolCallId: call.id,
       content: typeof text === 'string' ? text : text(call),
     }))
-    return [message, ...caller.results, ...missing]
+    return [message, ...inCallOrder([...caller.results, ...missing], message)]
   })
+}
+
+function inCallOrder(results: readonly ToolMessage[], caller: Message): readonly ToolMessage[] {
+  const ids = caller.role === 'assistant' ? (caller.toolCalls ?? []).map(({ id }) => id) : []
+  return results.toSorted((one, other) => ids.indexOf(one.toolCallId) - ids.indexOf(other.toolCallId))
 }
 
 function cancelledText(call: ToolCall): string {
@@ -67,9 +72,10 @@ function matchResults(messages: readonly Message[]) {
     if (message.role === 'user') lastUser = position
     if (message.role === 'tool') {
       const caller = lastCaller.get(message.toolCallId)
+      const [next] = caller?.pendingCalls.keys() ?? []
       const isResult = caller?.pendingCalls.delete(message.toolCallId) === true
       if (isResult) caller.results.push(message)
-      isInOrder &&= isResult && caller.position > lastUser
+      isInOrder &&= isResult && caller.position > lastUser && next === message.toolCallId
     }
     if (message.role !== 'assistant' || message.toolCalls === undefined) continue
     const pendingCalls = new Map(message.toolCalls.map((call) => [call.id, call]))

@@ -5,7 +5,7 @@ import type { Message } from '@ag-ui/core'
 import type { RunContext } from '../contract.js'
 import { pathFrom } from '../run/address.js'
 import { addressIn, originMarkOf, originPrefix } from '../history/message-origin.js'
-import { rewriteHistory } from '../history/history.js'
+import { rewriteHistory } from '../history/rewrite-history.js'
 
 export interface PlanStep {
   readonly text: string

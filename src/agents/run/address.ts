@@ -34,6 +34,12 @@ export function nameAt(address: string): string {
   return decodeURIComponent(address.slice(address.lastIndexOf('/') + 1))
 }
 
+/** The address of the root of the run. */
+export function rootOf(address: string): string {
+  const end = address.indexOf('/')
+  return end === -1 ? address : address.slice(0, end)
+}
+
 /** The path from one address down to another: empty when they are the same, undefined when it is not below. */
 export function pathFrom(above: string, address: string): readonly string[] | undefined {
   if (address === above) return []

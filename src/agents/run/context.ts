@@ -8,7 +8,8 @@ import type {
   RunServices,
   TransferTarget,
 } from '../contract.js'
-import { readHistory, type HistoryReader } from '../history/history.js'
+import type { HistoryReader } from '../history/agent-history.js'
+import type { Histories } from '../history/histories.js'
 import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
 import { delegate } from './delegate.js'
@@ -25,10 +26,10 @@ export interface RunScope {
   readonly values: Map<string, unknown>
   readonly state: SharedState
   readonly resumption: Resumption
-  /** The current conversation, with all messages of this run. Behind a tool call: the messages there. */
-  readonly messages: () => readonly Message[]
-  /** The conversation as the client has it, for agents behind a tool call. */
-  readonly clientMessages?: () => readonly Message[]
+  /** The current conversation as each agent reads it. Behind a tool call: the messages there. */
+  readonly histories: Histories
+  /** The conversation as the client has it, with all messages of this run. */
+  readonly clientMessages: () => readonly Message[]
   /** The frames of the running agents, by address. */
   readonly frames: Map<string, () => unknown>
   readonly services: RunServices
@@ -64,7 +65,7 @@ export function createContext(scope: RunScope, position: AgentPosition): AgentCo
     runId: scope.runId,
     signal: position.signal,
     messages: position.messages,
-    history: (rewrite) => readHistory(scope.messages(), position, rewrite),
+    history: (rewrite) => scope.histories.read(position, rewrite),
     values: scope.values,
     setState: (next) => scope.state.set(next),
     interrupt: interrupts.interrupt,

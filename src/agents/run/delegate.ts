@@ -4,7 +4,8 @@ import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, DelegateOptions } from '../contract.js'
 import { CallRecord } from '../history/hidden-messages.js'
-import { readHistory, type HistoryScope } from '../history/history.js'
+import type { HistoryScope } from '../history/agent-history.js'
+import { Histories } from '../history/histories.js'
 import { addOrigin } from '../history/message-origin.js'
 import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt } from '../interrupts/resume.js'
@@ -123,8 +124,7 @@ async function* returning(control: Control): AsyncGenerator<AgentEvent, Control>
 
 /** Agents behind a call see their input messages and each other's. */
 function scopeBehind(around: RunScope, record: CallRecord): RunScope {
-  const clientMessages = around.clientMessages ?? around.messages
-  return { ...around, messages: () => record.messages, clientMessages }
+  return { ...around, histories: new Histories(() => record.settle()) }
 }
 
 function childPosition({ scope, position, agent, options }: Delegation, address: string): AgentPosition {
@@ -132,10 +132,10 @@ function childPosition({ scope, position, agent, options }: Delegation, address:
   const subagentRunId = isSelf ? position.subagentRunId : spanId(scope, address)
   const visible: HistoryScope = messages ? { address, subagentRunId, messages } : position.scope
   const { originRunId } = scope.resumption
-  const reader = { name: agent.name, address, subagentRunId, scope: visible, originRunId }
+  const reader = { name: agent.name, address, subagentRunId, isSelf, scope: visible, originRunId }
   return {
     ...reader,
-    messages: readHistory(scope.messages(), reader),
+    messages: scope.histories.read(reader),
     transferTargets: options.transferTargets ?? [],
     clientTools: toolCallId === undefined ? position.clientTools : [],
     signal,
@@ -205,7 +205,7 @@ function recordKey(address: string): string {
 function openRecord(scope: RunScope, address: string): CallRecord {
   const { frames, resumption, services } = scope
   const saved = (resumption.frames.get(recordKey(address)) ?? []) as readonly Message[]
-  const before = withoutLostResults(saved, (scope.clientMessages ?? scope.messages)())
+  const before = withoutLostResults(saved, scope.clientMessages())
   resumption.frames.delete(recordKey(address))
   // Reserves the ids of its calls: the run's own conversation may not have them.
   for (const message of before)

@@ -4,6 +4,7 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import type { IdSource } from '../../core/ids.js'
 import { stateEventBetween, type AgentEvent } from '../../protocol/index.js'
 import type { Control, Identity, RunContext } from '../contract.js'
+import { Histories } from '../history/histories.js'
 import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
 import { planResume, type ResumePlan } from '../interrupts/resume.js'
 import { beginRun, type ActiveRun, type ExecuteOptions } from './active-run.js'
@@ -138,7 +139,8 @@ function createRunScope(
     values: new Map(Object.entries({ ...savedValues, ...options.values })),
     state,
     resumption,
-    messages: () => stream.fold.messages,
+    histories: new Histories(() => stream.fold.settle()),
+    clientMessages: () => stream.fold.messages,
     frames: new Map(),
     services: {
       newId: options.newId,
@@ -176,6 +178,7 @@ function rootContext({ agent, input, signal, messages, trace }: ActiveRun, scope
     messages,
     scope: { address, subagentRunId: undefined, messages: undefined },
     originRunId: scope.resumption.originRunId,
+    isSelf: false,
     transferTargets: [],
     clientTools: input.tools,
     signal,

@@ -3,7 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { Agent, DelegatedCall, Tool, ToolContext } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { agentTree } from '../interrupts/checkpoint.js'
-import { rewriteHistory } from '../history/history.js'
+import { rewriteHistory } from '../history/rewrite-history.js'
 import { describeIssues, toChecker, toJsonSchema, type Schema } from './schema.js'
 
 export interface AgentToolOptions {

@@ -7,7 +7,7 @@ import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { addressBelow } from '../run/address.js'
 import { failureNote } from '../history/message-origin.js'
-import { transferToolName } from '../history/history.js'
+import { transferToolName } from '../history/rewrite-history.js'
 
 /** An agent and the agents it may transfer to. */
 export interface Team {

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '@ag-ui/core'
-import type { AgUiEvent, EventOf, Fold, FoldOptions } from '../contract.js'
+import type { AgUiEvent, EventOf, Fold, FoldOptions, SettledMessages } from '../contract.js'
 import { isToolError, toToolError } from '../messages.js'
 import { MessageList, addMetadata } from './message-list.js'
 import { applyPatch } from './patch.js'
@@ -21,6 +21,10 @@ export class ClientFold implements Fold {
 
   get messages(): readonly Message[] {
     return this.list.all
+  }
+
+  settle(): SettledMessages {
+    return this.list.settle()
   }
 
   // The first cases are the path of every token.

@@ -1,4 +1,5 @@
 import { mergeMetadata, type AssistantMessage, type Message, type Metadata, type ToolCall } from '@ag-ui/core'
+import type { SettledMessages } from '../contract.js'
 
 /** An index takes as long to build as some ten searches of a list. */
 const searchesWithoutIndex = 8
@@ -21,6 +22,9 @@ export class MessageList {
   #index: Index | undefined
   #searches = 0
   #own: Set<Message> | undefined
+  /** How many messages `settle` has returned, and how often one of them was changed since. */
+  #settled = 0
+  #edition = 0
   /** The newest copied or new message. The next event is most likely for it. */
   #latest: Message | undefined
 
@@ -30,6 +34,14 @@ export class MessageList {
 
   get all(): readonly Message[] {
     return this.#all
+  }
+
+  /** The messages so far. None of these objects changes any more: the next write to one copies it. */
+  settle(): SettledMessages {
+    this.#own = undefined
+    this.#latest = undefined
+    this.#settled = this.#all.length
+    return { messages: this.#all, edition: this.#edition }
   }
 
   get(id: string): Message | undefined {
@@ -85,6 +97,7 @@ export class MessageList {
     let at = caller ? all.lastIndexOf(caller) + 1 : all.length
     while (all[at]?.role === 'tool') at++
     all.splice(at, 0, message)
+    this.#noteChange(at)
     this.#addOwn(message)
     ;(index.answered ??= new Set()).add(toolCallId)
     if (byId.has(message.id)) this.#dropIndex()
@@ -95,7 +108,7 @@ export class MessageList {
   replace(message: Message): void {
     const old = this.get(message.id)
     if (!old) return
-    this.#all[this.#all.lastIndexOf(old)] = message
+    this.#put(old, message)
     // Tool calls and results go with the message that held them.
     if (old.role !== message.role) this.#dropIndex()
     this.#addOwn(message)
@@ -104,6 +117,7 @@ export class MessageList {
 
   reset(messages: readonly Message[]): void {
     this.#all = [...messages]
+    this.#noteChange(0)
     this.#dropIndex()
     this.#own = undefined
   }
@@ -126,9 +140,21 @@ export class MessageList {
     if (this.#own?.has(message) === true) return message
     const copy = copyMessage(message)
     this.#addOwn(copy)
-    this.#all[this.#all.lastIndexOf(message)] = copy
+    this.#put(message, copy)
     this.#index?.byId.set(copy.id, copy)
     return copy
+  }
+
+  #put(old: Message, message: Message): void {
+    const at = this.#all.lastIndexOf(old)
+    this.#all[at] = message
+    this.#noteChange(at)
+  }
+
+  #noteChange(at: number): void {
+    if (at >= this.#settled) return
+    this.#edition++
+    this.#settled = 0
   }
 }
 

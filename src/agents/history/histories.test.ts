@@ -1,9 +1,13 @@
 import type { Message } from '@ag-ui/core'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { linesOf } from '../../../test/support/tree-agents.js'
 import { nameAt } from '../run/address.js'
 import { originKey, originMark } from './message-origin.js'
-import { readHistory, type HistoryReader } from './history.js'
+import { createFold } from '../../protocol/index.js'
+import type { HistoryEntry, HistoryRewriter } from '../contract.js'
+import type { HistoryReader } from './agent-history.js'
+import { Histories } from './histories.js'
 
 const run = 'run-1'
 
@@ -29,8 +33,13 @@ function readerAt(address: string, more: Partial<HistoryReader> = {}): HistoryRe
     subagentRunId: address.includes('/') ? `sub-${address}` : undefined,
     scope: { address: address.split('/')[0] ?? '', subagentRunId: undefined, messages: undefined },
     originRunId: run,
+    isSelf: false,
     ...more,
   }
+}
+
+function readHistory(messages: readonly Message[], reader: HistoryReader, rewrite?: HistoryRewriter) {
+  return new Histories(() => ({ messages, edition: 0 })).read(reader, rewrite)
 }
 
 const seenFrom = (address: string, messages: readonly Message[], more?: Partial<HistoryReader>): string[] =>
@@ -253,4 +262,48 @@ test('a rewriter gets every message with its author, and says what is read', () 
     'user: a false assistant',
     'user: b true assistant',
   ])
+})
+
+test('a history that is read step by step is the one that is read at once', () => {
+  const addresses = ['flow/0/a', 'flow/1/b', 'flow/2/par/lane:0/a', 'flow/2/par/lane:1/b', 'flow/3/call:x/c']
+  const readers = ['flow', 'flow/4/a', 'flow/5/b', 'flow/2/par/lane:0/a', 'flow/2/par/lane:1/b']
+  const written = fc.oneof(
+    fc.constantFrom(...addresses).map((address) => (n: number) => said(address, `m${n}`)),
+    fc.constant((n: number) => user(`m${n}`)),
+    fc.constant((n: number) => root(`m${n}`)),
+    fc.constant((n: number) => ({ ...said('flow/0/a', `m${n}`), toolCalls: [asCall(`c${n}`, 'look')] })),
+    fc.constant((n: number): Message => ({
+      id: `t${n}`,
+      role: 'tool',
+      toolCallId: `c${n - 1}`,
+      content: 'ok',
+    })),
+  )
+  fc.assert(
+    fc.property(fc.array(written, { maxLength: 12 }), fc.constantFrom(...readers), (makers, address) => {
+      const messages: Message[] = []
+      const growing = new Histories(() => ({ messages, edition: 0 }))
+      for (const [n, make] of makers.entries()) {
+        messages.push(make(n))
+        for (const rewrite of [
+          undefined,
+          (entries: readonly HistoryEntry[]) => entries.map((one) => one.message),
+        ])
+          expect(growing.read(readerAt(address), rewrite)).toEqual(
+            readHistory(messages, readerAt(address), rewrite),
+          )
+      }
+    }),
+  )
+})
+
+test('a history is read anew when a message in it has changed', () => {
+  const fold = createFold({ messages: [user('u1'), root('a1')] })
+  const histories = new Histories(() => fold.settle())
+  const lines = () => linesOf(histories.read(readerAt('flow/0/a')))
+  expect(lines()).toEqual(['user: u1', 'user: For context: [flow] said: a1'])
+  fold.apply({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'a1', delta: '!' })
+  expect(lines()).toEqual(['user: u1', 'user: For context: [flow] said: a1!'])
+  fold.apply({ type: 'MESSAGES_SNAPSHOT', messages: [user('u2')] })
+  expect(lines()).toEqual(['user: u2'])
 })
