@@ -378,6 +378,74 @@ it.each([false, true])(
   },
 )
 
+describe.each([false, true])(
+  'an approval before the result of a client tool, restarts in between: %s',
+  (restarts) => {
+    const tools = [clientTool('pick'), clientTool('draw')]
+
+    async function approveFirst(steps: readonly LlmStep[]) {
+      done.length = 0
+      const { llm, make } = helper(steps)
+      let served = await serveAdk({ make: () => fromAdk(make()), store: 'sqlite' })
+      let talk = served.talk()
+      const events = await talk.say('Go', { tools })
+      const comeBack = async () => {
+        const { messages } = talk.client
+        if (restarts) served = await served.restart()
+        talk = served.talk()
+        talk.client.setMessages(messages)
+        return talk
+      }
+      const resume = interruptsIn(events).map(({ id }) => ({ interruptId: id, ...yes({ confirmed: true }) }))
+      const held = await (await comeBack()).send({ tools, resume })
+      expect(held.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+      expect(llm.calls).toHaveLength(1)
+      return { llm, comeBack, pick: callId(events, 'pick'), id: (name: string) => callId(events, name) }
+    }
+
+    const removeAndPick = callsTool(
+      { name: 'remove', args: { path: '/a' } },
+      { name: 'pick' },
+      { name: 'look' },
+    )
+
+    it('the model is asked when the result is there, and the tool runs once', async () => {
+      const { llm, comeBack, pick } = await approveFirst([removeAndPick, says('Done.')])
+      expect(textIn(await (await comeBack()).answer({ [pick]: 'red' }, { tools }))).toBe('Done.')
+      expect([done, llm.calls.length]).toEqual([['/a'], 2])
+      expect(requestLines(llm.calls[1])).toEqual([
+        'user: Go',
+        'model: remove({"path":"/a"}) | pick({}) | look({})',
+        'user: remove -> {"removed":"/a"} | pick -> {"result":"red"} | look -> {"seen":true}',
+      ])
+    })
+
+    it('who goes on without the result is answered', async () => {
+      const { llm, comeBack } = await approveFirst([removeAndPick, says('Done.')])
+      expect(textIn(await (await comeBack()).say('Never mind', { tools }))).toBe('Done.')
+      expect(done).toEqual(['/a'])
+      expect(requestLines(llm.calls[1]).slice(1)).toEqual([
+        'model: remove({"path":"/a"}) | pick({}) | look({})',
+        expect.stringMatching(/remove -> {"removed":"\/a"} .* pick -> .*no_result.* look -> {"seen":true}/),
+        'user: Never mind',
+      ])
+    })
+
+    it('results come one by one', async () => {
+      const { llm, comeBack, id } = await approveFirst([
+        callsTool({ name: 'pick' }, { name: 'remove', args: { path: '/a' } }, { name: 'draw' }),
+        says('Done.'),
+      ])
+      expect(textIn(await (await comeBack()).answer({ [id('draw')]: 'drawn' }, { tools }))).toBe('')
+      expect(textIn(await (await comeBack()).answer({ [id('pick')]: 'red' }, { tools }))).toBe('Done.')
+      expect(requestLines(llm.calls[1]).at(-1)).toBe(
+        'user: pick -> {"result":"red"} | remove -> {"removed":"/a"} | draw -> {"result":"drawn"}',
+      )
+      expect([done, llm.calls.length]).toEqual([['/a'], 2])
+    })
+  },
+)
+
 it('who talks on while a question is open is asked again', async () => {
   const { llm, make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Gone.')])
   const talk = await converse(make, 'nothing')
@@ -544,6 +612,44 @@ describe('interrupts in trees', () => {
         'model: remove({"path":"/2"})',
         'user: remove -> {"removed":"/2"}',
       ])
+    })
+
+    const removeAndPick = callsTool({ name: 'remove', args: { path: '/b' } }, { name: 'pick' })
+
+    it.each<[kind: string, (agents: [LlmAgent, LlmAgent, LlmAgent]) => BaseAgent | Workflow]>([
+      ['a sequence', (agents) => new SequentialAgent({ name: 'line', subAgents: agents })],
+      ['a loop', (agents) => new LoopAgent({ name: 'rounds', maxIterations: 1, subAgents: agents })],
+      ['a workflow', (agents) => new Workflow({ name: 'flow', edges: [[START, ...agents]] })],
+    ])('%s does what is approved, and waits for the client’s tool beside it', async (_, rootOf) => {
+      const a = agentOf('a', [says('A.')])
+      const b = agentOf('b', [removeAndPick, says('B.')])
+      const c = agentOf('c', [says('C.')])
+      const tree = await serveTree(() => rootOf([a.make(), b.make(), c.make()]), between)
+      const first = await tree.say('Go')
+      const approved = await tree.confirm()
+      expect([textIn(approved), done, approved.at(-1)?.type]).toEqual(['', ['/b'], 'RUN_FINISHED'])
+      expect(textIn(await tree.answer(callId(first, 'pick'), 'red'))).toBe('B.C.')
+      expect([askedOften(a, b, c), done]).toEqual([[1, 2, 1], ['/b']])
+      expect(requestLines(b.llm.calls[1]).slice(-2)).toEqual([
+        'model: remove({"path":"/b"}) | pick({})',
+        'user: remove -> {"removed":"/b"} | pick -> {"result":"red"}',
+      ])
+    })
+
+    it('a lane goes on when it is approved, and what comes after waits for the other lane', async () => {
+      const a = agentOf('a', [callsTool({ name: 'pick' }), says('A.')])
+      const b = agentOf('b', [removes('/b'), says('B.')])
+      const last = agentOf('last', [says('Last.')])
+      const root = () =>
+        new SequentialAgent({
+          name: 'all',
+          subAgents: [new ParallelAgent({ name: 'lanes', subAgents: [a.make(), b.make()] }), last.make()],
+        })
+      const tree = await serveTree(root, between)
+      const first = await tree.say('Go')
+      expect([textIn(await tree.confirm()), done]).toEqual(['B.', ['/b']])
+      expect(textIn(await tree.answer(callId(first, 'pick'), 'red'))).toBe('A.Last.')
+      expect(askedOften(a, b, last)).toEqual([2, 2, 1])
     })
 
     it('a sequence and a workflow go on after a request for credentials that is cancelled', async () => {

@@ -1,5 +1,6 @@
 import type { Event } from '@google/adk'
 import { isRecord, parseJson } from '../../core/json.js'
+import type { Part } from '../adk-types.js'
 
 /** ADK's requests to a person are function calls with these names. Spelled out here so that pure code needs no ADK. */
 export const requestNames = {
@@ -11,6 +12,11 @@ export const requestNames = {
 /** Whether a function call is a request to a person, or a function response the answer to one. */
 export function isRequestCall(call: { readonly name?: string | undefined } | undefined): boolean {
   return call?.name?.startsWith('adk_request_') ?? false
+}
+
+/** Whether a part is a request to a person, or the answer to one. */
+export function isRequestPart({ functionCall, functionResponse }: Part): boolean {
+  return isRequestCall(functionCall ?? functionResponse)
 }
 
 /** Whether the result of a call in an event only says that its tool waits for a person. */

@@ -32,6 +32,8 @@ export interface AdkInterrupt {
 /** The frame of a run that is interrupted or waits for client tools. JSON, saved with the thread. */
 export interface AdkFrame extends InterruptFrame {
   readonly interrupts: readonly AdkInterrupt[]
+  /** Calls left to the client. */
+  readonly pendingCallIds: readonly string[]
   /** The events of the run, for a session that has lost them: one in memory, after a restart. */
   readonly events: readonly Event[]
   /** Completed rounds of each loop agent. */

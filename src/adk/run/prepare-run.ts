@@ -42,6 +42,8 @@ export interface AdkRun {
   readonly ctx: RunContext
   /** The frame that the run resumes from. */
   readonly frame: AdkFrame | undefined
+  /** Calls left to the client before, which have no result yet. */
+  readonly openCallIds: readonly string[]
   readonly runner: Runner
   readonly session: RunSession
   readonly tree: RunTree
@@ -88,8 +90,10 @@ export async function prepareAdkRun(
   })
   for (const problem of session.plan.problems) ctx.services.report(problem)
   await evictSessions(base, ctx)
+  const openCallIds = openCalls(frame, ctx)
   const tree: RunTree = createRunTree(base.agent, {
     resumeAt: resumedAgents(session),
+    waitingAt: callsByAuthor(openCallIds, session),
     iterations: { ...earlierIterations(session, ctx), ...frame?.iterations },
     wrapTool: createToolWrapper(ctx),
   })
@@ -114,7 +118,7 @@ export async function prepareAdkRun(
     sessionService: session.service,
     plugin,
   })
-  return { setup, ctx, frame, runner, session, tree, plugin, translator, changeState }
+  return { setup, ctx, frame, openCallIds, runner, session, tree, plugin, translator, changeState }
 }
 
 async function locateSession(
@@ -186,6 +190,34 @@ function resumedAgents({ plan }: RunSession): readonly string[] {
   const isAtWork =
     last?.errorCode !== undefined || last?.content?.parts?.some((part) => part.functionResponse)
   return last?.author !== undefined && isAtWork === true ? [last.author] : []
+}
+
+/** The calls that the client has yet to answer. A user who goes on does without their results. */
+function openCalls(frame: AdkFrame | undefined, { messages }: RunContext): readonly string[] {
+  if (!frame || frame.pendingCallIds.length === 0) return []
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+  const made = new Set(
+    since
+      .flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+      .map(({ id }) => id),
+  )
+  const answered = new Set(since.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])))
+  return frame.pendingCallIds.filter((id) => made.has(id) && !answered.has(id))
+}
+
+/** Call ids by the name of the agent that made the calls. */
+function callsByAuthor(
+  ids: readonly string[],
+  { session }: RunSession,
+): Readonly<Record<string, readonly string[]>> {
+  const calls: Record<string, string[]> = {}
+  if (ids.length === 0) return calls
+  for (const { author = '', content } of session.events) {
+    for (const { functionCall } of content?.parts ?? [])
+      if (functionCall?.id !== undefined && ids.includes(functionCall.id))
+        (calls[author] ??= []).push(functionCall.id)
+  }
+  return calls
 }
 
 /** Applies changes of the session's state to the thread's. Returns the event for the client, if it may see any. */

@@ -126,20 +126,22 @@ function waitsForClient({ longRunningToolIds }: Event): boolean {
 }
 
 async function* finishAdkRun(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
-  const { ctx, frame, session, tree, translator } = run
+  const { ctx, frame, session, tree, translator, openCallIds } = run
   yield* await restoreDroppedResults(run)
   yield* translator.finish()
   const interrupts = toAdkInterrupts(translator.requests, ctx.runId)
+  const pendingCallIds = [...openCallIds, ...translator.pendingCallIds]
   // With the events before an earlier interrupt: a workflow knows by them which of its nodes are done.
   const createFrame = (): AdkFrame => ({
     interrupts,
+    pendingCallIds,
     answers: {},
     events: toPlainEvents([...(frame?.events ?? []), ...session.events]),
     iterations: tree.iterations(),
   })
   if (interrupts.length > 0) return interruptedBy(ctx.span.address, createFrame())
   if (translator.error) throw adkError(translator.error)
-  const { output, pendingCallIds } = translator
+  const { output } = translator
   if (pendingCallIds.length > 0) ctx.resume.keepFrame(createFrame)
   return {
     type: 'done',

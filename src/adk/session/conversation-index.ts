@@ -3,7 +3,7 @@ import { isRejected } from '../../protocol/index.js'
 import { isWaitingForPerson } from '../interrupts/request-calls.js'
 import { eventMark } from './marks.js'
 import { hasUserContent } from './import-messages.js'
-import { eventFacts, eventParts, type SessionExchange } from './session-events.js'
+import { eventFacts, eventParts, isUserContent, type SessionExchange } from './session-events.js'
 
 /** A message of the thread with its index. */
 export interface IndexedMessage<T extends Message = Message> {
@@ -87,7 +87,8 @@ function isEmptyMessage(message: UserMessage | AssistantMessage): boolean {
 interface StoredCall {
   readonly name: string
   readonly author: string
-  readonly isInLastExchange: boolean
+  /** The number of its exchange. */
+  readonly exchange: number
 }
 
 /** Look-ups in a session. */
@@ -97,21 +98,26 @@ export interface SessionIndex {
   /** A call, or a request of ADK to a person. */
   readonly callOf: (id: string) => StoredCall | undefined
   readonly isAnswered: (callId: string) => boolean
+  /** Whether neither the user nor the model of its agent has gone on since a call. */
+  readonly isLatest: (call: StoredCall) => boolean
 }
 
 export function indexSession(exchanges: readonly SessionExchange[]): SessionIndex {
   const messages = new Set<string>()
   const calls = new Map<string, StoredCall>()
   const answered = new Set<string>()
-  exchanges.forEach((exchange, index) => {
-    const isInLastExchange = index === exchanges.length - 1
-    for (const event of exchange) {
+  const lastUser = exchanges.findLastIndex(([start]) => start && eventParts(start).some(isUserContent))
+  const lastAnswers = new Map<string, number>()
+  exchanges.forEach((events, exchange) => {
+    for (const event of events) {
+      const { author = '', content } = event
+      if (content?.role === 'model') lastAnswers.set(author, exchange)
       const { userIds, textIds } = eventFacts(event)
       for (const id of [...userIds, ...textIds]) messages.add(id)
       for (const id of eventMark(event).lateCallIds ?? []) answered.add(id)
       for (const { functionCall, functionResponse } of eventParts(event)) {
         const { id, name = '' } = functionCall ?? {}
-        if (id !== undefined) calls.set(id, { name, author: event.author ?? '', isInLastExchange })
+        if (id !== undefined) calls.set(id, { name, author, exchange })
         const answeredId = functionResponse?.id
         if (answeredId !== undefined && !isWaitingForPerson(answeredId, event)) answered.add(answeredId)
       }
@@ -121,5 +127,7 @@ export function indexSession(exchanges: readonly SessionExchange[]): SessionInde
     has: (id) => messages.has(id),
     callOf: (id) => calls.get(id),
     isAnswered: (id) => answered.has(id),
+    isLatest: ({ author, exchange }) =>
+      exchange >= lastUser && exchange >= (lastAnswers.get(author) ?? exchange),
   }
 }

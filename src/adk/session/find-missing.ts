@@ -99,7 +99,7 @@ function sortResults(input: MissingInput, missing: readonly IndexedImport[]): So
     const named = { name: stored?.name ?? input.toModelName(wireName), message }
     const isCurrent = !thread.hasUserAfter(thread.positionOf(id) ?? end)
     const isPast = imported ? position < thread.trailing && !isAwaited(id) : position < lastImport
-    if (stored && !stored.isInLastExchange) late.push(named)
+    if (stored && !session.isLatest(stored)) late.push(named)
     else if (isPast) {
       const caller = imported && messageAuthor(imported.item.message, input)
       const at = imported?.position ?? -1

@@ -33,7 +33,7 @@ export function createSessionMemory(setup: AdkSetup): AgentMemory {
       if (!loaded) return undefined
       const { events } = loaded.session
       const { interrupts, callIds } = findUnanswered(events)
-      const frame: AdkFrame = { interrupts, answers: {}, events: [], iterations: {} }
+      const frame: AdkFrame = { interrupts, pendingCallIds: callIds, answers: {}, events: [], iterations: {} }
       return {
         messages: sessionMessages(events, { rootAuthor: loaded.runner.agent.name }),
         state: sharedSessionState(loaded.session),

@@ -79,17 +79,17 @@ export interface ResumePosition {
 export interface ResumeTargets {
   /** Agents that resume: their calls are answered in this run. Empty: the run begins at the start. */
   readonly resumeAt: readonly string[]
-  /** Agents that wait too and get no answer in this run. The agents after them do not run. */
-  readonly waitingAt?: readonly string[]
+  /** Calls that get no result in this run, by the agents that wait for them. The agents after those do not run. */
+  readonly waitingAt?: Readonly<Record<string, readonly string[]>>
 }
 
 export function createResumePosition(
   index: AgentIndex,
-  { resumeAt, waitingAt = [] }: ResumeTargets,
+  { resumeAt, waitingAt = {} }: ResumeTargets,
 ): ResumePosition {
   const resumed = new Set(resumeAt.flatMap(index.writing))
   const path = withAncestors(resumed)
-  const waiting = withAncestors(waitingAt.flatMap(index.writing))
+  const waiting = withAncestors(Object.keys(waitingAt).flatMap(index.writing))
   const ahead = new Set(path)
   return {
     isResumed: resumed.size > 0,

@@ -1,6 +1,6 @@
 import { AuthPreprocessor, ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
 import type { Content, FunctionResponse, Part } from '../adk-types.js'
-import { isRequestCall, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
+import { isRequestCall, isRequestPart, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
 import { hasCallParts } from '../tools/repair-contents.js'
 import { withWholeAnswers } from './whole-answers.js'
 
@@ -136,10 +136,6 @@ function answeredInputs(events: readonly Event[], agentName: string): ReadonlySe
 function withoutRequestAnswers({ author }: Event, parts: Part[]): Part[] {
   const rest = parts.filter((part) => !isRequestPart(part))
   return author === 'user' && rest.length > 0 ? rest : parts
-}
-
-function isRequestPart({ functionCall, functionResponse }: Part): boolean {
-  return isRequestCall(functionCall ?? functionResponse)
 }
 
 function callNameOf({ functionCall, functionResponse }: Part): string | undefined {

@@ -1,5 +1,6 @@
 import {
   AgentTool,
+  createEvent,
   isBaseAgent,
   isBaseToolset,
   type BaseAgent,
@@ -23,6 +24,8 @@ export interface LlmShellOptions {
   /** The shell for the agent behind an AgentTool. */
   readonly behindTool: (agent: BaseAgent) => BaseAgent
   readonly wrapTool: ToolWrapper
+  /** The calls of an agent that get no result in this run. */
+  readonly openCallsOf: (agent: BaseAgent) => readonly string[]
 }
 
 /** Members for the shell of an LlmAgent: it ends when a call is left pending, and has shells for its tools. */
@@ -38,11 +41,15 @@ export function llmShellMembers(
     async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void> {
       const calls = new PendingCalls()
       pendingIn.set(context, calls)
+      const longRunningToolIds = [...options.openCallsOf(agent)]
+      // ADK runs the tools that are approved now, and does not call the model.
+      if (longRunningToolIds.length > 0) context.endInvocation = true
       // Not in a stage of its own: every delta passes here.
       for await (const event of runAsyncImpl.call(shell, context)) {
         if (!event.partial) calls.record(event)
         yield event
       }
+      if (longRunningToolIds.length > 0) yield waitingEvent(agent, context, longRunningToolIds)
       if (calls.isWaiting) context.endInvocation = true
     },
     // ADK makes the next request when something follows the call: a token count, or the end of a transfer.
@@ -66,6 +73,20 @@ export function llmShellMembers(
     includeContents: agent.includeContents,
     codeExecutor: agent.codeExecutor,
   }
+}
+
+/** Tells the agents and workflows above that an agent still waits for results. */
+function waitingEvent(
+  { name }: LlmAgent,
+  { invocationId, branch }: InvocationContext,
+  longRunningToolIds: string[],
+) {
+  return createEvent({
+    author: name,
+    invocationId,
+    longRunningToolIds,
+    ...(branch === undefined ? {} : { branch }),
+  })
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- there is nothing to wait for

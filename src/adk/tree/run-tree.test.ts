@@ -116,7 +116,9 @@ describe('a sequence', () => {
     const both = new ParallelAgent({ name: 'both', subAgents: [a.agent, b.agent] })
     const talk = converse(new SequentialAgent({ name: 'seq', subAgents: [both, c.agent] }))
     await talk.turn('go')
-    expect(textLines(await talk.turn(red, { resumeAt: ['a'], waitingAt: ['b'] }))).toEqual(['a: a done'])
+    expect(textLines(await talk.turn(red, { resumeAt: ['a'], waitingAt: { b: ['c1'] } }))).toEqual([
+      'a: a done',
+    ])
     const last = await talk.turn([resultOf('c2', 'pick', { color: 'blue' })], { resumeAt: ['b'] })
     expect(textLines(last)).toEqual(['b: b done', 'c: c done'])
     expect(resultsIn(b.llm.calls[1])).toEqual(['{"color":"blue"}'])

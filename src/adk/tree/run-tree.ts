@@ -49,8 +49,12 @@ export function createRunTree<Root extends BaseAgent | Workflow>(
   const iterations = new Map(Object.entries(options.iterations ?? {}))
   const toolsets = new ToolsetLeases()
   const treesBehindTools = new Map<BaseAgent, RunTree>()
-  const { wrapTool = (tool: BaseTool) => tool } = options
-  const shellOf = createShells({ position, iterations, root }, { toolsets, behindTool, wrapTool })
+  const { wrapTool = (tool: BaseTool) => tool, waitingAt = {} } = options
+  const openCallsOf = ({ name }: BaseAgent) => waitingAt[name] ?? []
+  const shellOf = createShells(
+    { position, iterations, root },
+    { toolsets, behindTool, wrapTool, openCallsOf },
+  )
 
   function behindTool(agent: BaseAgent): BaseAgent {
     const tree = treesBehindTools.get(agent) ?? createRunTree(agent, { resumeAt: [], wrapTool })

@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import type { Part } from '../adk-types.js'
-import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
+import { isRequestPart, isWaitingForPerson } from '../interrupts/request-calls.js'
 
 /**
  * Puts each answer of an agent's model into one event, and the results of its calls right behind it. Models send parallel
@@ -33,10 +33,6 @@ function takeResult(part: Part, event: Event, answerOf: ReadonlyMap<string, Mode
   const answer = answerOf.get(id)
   answer?.addResult(id, part, event)
   return answer !== undefined
-}
-
-function isRequestPart({ functionCall, functionResponse }: Part): boolean {
-  return isRequestCall(functionCall ?? functionResponse)
 }
 
 /** One answer of a model with calls, and their results. */
