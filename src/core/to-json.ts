@@ -90,7 +90,7 @@ function listOf(values: readonly unknown[], at: Position): unknown[] {
 }
 
 /** What stands for an object that JSON does not know. The object itself when it does. */
-function shownAs(value: object, key: string | number = ''): unknown {
+export function shownAs(value: object, key: string | number = ''): unknown {
   if (Array.isArray(value) || (isPlain(value) && !('toJSON' in value))) return value
   if ('toJSON' in value && typeof value.toJSON === 'function') return (value.toJSON as ToJson)(String(key))
   if (value instanceof Map) return entriesOf(value)

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { createEmitter, emit, emitMessage, emitState, emitToolCall } from './emit.js'
 import type { GraphEvent } from './contract.js'
 import type { StreamableGraph } from './contract.js'
+import { outsideOfGraphs } from './source/current-run.js'
 import { GraphStream } from './source/graph-stream.js'
 
 const Log = Annotation.Root({
@@ -131,20 +132,38 @@ describe('emit', () => {
     await expect(graph.invoke({ log: [] })).resolves.toEqual({ log: ['done'] })
   })
 
-  test('says what is wrong outside of a graph', () => {
-    expect(() => emit('chart', 1)).toThrow(
-      expect.objectContaining({
-        code: 'INVALID_AGENT',
-        message:
-          "emit('chart') was called outside of a graph. Call it in a node or a tool while the graph runs.",
-      }),
-    )
+  test('does nothing outside of a graph, so that a node can be tested alone', async () => {
+    await emit('chart', 1)
+    await Promise.all([emitState({ n: 1 }), emitMessage('Hi'), emitToolCall({ name: 'x', args: {} })])
+  })
+
+  test('takes the config where the async context is lost, and tells who sent', async () => {
+    const deep = new StateGraph(Log)
+      .addNode('node', (_, config) => {
+        outsideOfGraphs(() => {
+          void emit('lost', 0)
+          void emit('sent', 1, config)
+          void emitState({ n: 1 }, config)
+        })
+        return { log: ['done'] }
+      })
+      .addEdge(START, 'node')
+      .compile()
+    const graph = new StateGraph(Log).addNode('team', deep).addEdge(START, 'team').compile()
+    const events = await record(graph)
+    const runIds = events.flatMap((event) => (event.type === 'node-start' ? [event.runId] : []))
+    expect(events.filter(({ type }) => type === 'custom')).toEqual([
+      { type: 'custom', name: 'sent', value: 1, runId: runIds.at(-1) },
+      { type: 'custom', name: 'manually_emit_state', value: { n: 1 }, runId: runIds.at(-1) },
+    ])
   })
 })
 
 test('An emitter knows its events', async () => {
   const send = createEmitter<{ chart: { points: number[] }; done: null }>()
-  expectTypeOf(send<'chart'>).parameters.toEqualTypeOf<['chart', { points: number[] }]>()
+  expectTypeOf(send<'chart'>)
+    .parameter(1)
+    .toEqualTypeOf<{ points: number[] }>()
   // @ts-expect-error -- the payload of another event
   const wrong = (): Promise<void> => send('done', { points: [] })
   // @ts-expect-error -- a name that was not declared

@@ -1,8 +1,7 @@
 import { dispatchCustomEvent } from '@langchain/core/callbacks/dispatch'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import { MillraceError } from '../core/errors.js'
 import { randomIds } from '../core/ids.js'
-import { currentConfig, currentEmitTarget, currentRunId } from './source/current-run.js'
+import { currentConfig, currentEmitTarget, currentRunId, type CurrentConfig } from './source/current-run.js'
 
 /** Custom events with a fixed meaning, which do not become `CUSTOM` events. The official adapter has the same names. */
 const reservedEvents = {
@@ -18,15 +17,19 @@ const reservedEvents = {
 export type Emitter<Events extends object> = <Name extends keyof Events & string>(
   name: Name,
   payload: Events[Name],
+  config?: RunnableConfig,
 ) => Promise<void>
 
 /**
- * Sends an event of the application's own to the client, as a `CUSTOM` event. Works in any node, tool or nested graph,
- * without a config. The payload must be JSON. Resolves when the queue has space, and never rejects: only code that emits
- * a lot needs to await it.
+ * Sends an event of the application's own to the client, as a `CUSTOM` event. Works in any node, tool or nested graph.
+ * The payload must be JSON; one that is not is reported and not sent. Resolves when the queue has space, and never
+ * rejects: only code that emits a lot needs to await it.
+ *
+ * `config` is the one that the node or tool got. It is needed only where the async context is lost: in a worker or an
+ * event listener that was there before the run.
  *
  * If something else runs the graph, the event goes to its writer (`streamMode: 'custom'`) as `{ name, payload }`, and
- * inside tools to `dispatchCustomEvent`. Throws a `MillraceError` with the code `INVALID_AGENT` outside of a graph.
+ * inside tools to `dispatchCustomEvent`. Outside of a graph, as in a unit test of a node, it does nothing.
  *
  * @example
  * async function drawChart(state: State) {
@@ -34,20 +37,15 @@ export type Emitter<Events extends object> = <Name extends keyof Events & string
  *   return { status: 'drawn' }
  * }
  */
-export function emit(name: string, payload: unknown): Promise<void> {
-  const config = currentConfig()
-  if (!config)
-    throw new MillraceError(
-      'INVALID_AGENT',
-      `emit('${name}') was called outside of a graph. Call it in a node or a tool while the graph runs.`,
-      { details: { name } },
-    )
-  // A CUSTOM event must have a value.
+export function emit(name: string, payload: unknown, config?: RunnableConfig): Promise<void> {
+  const current = (config as CurrentConfig | undefined) ?? currentConfig()
+  if (!current) return noWait
+  // Writers of others should get a payload too.
   const value = payload ?? null
-  const target = currentEmitTarget(config)
-  if (target) return whenTaken(target.handleCustomEvent(name, value, currentRunId(config)))
-  if (config.writer) return whenTaken(config.writer({ name, payload: value }))
-  return whenTaken(dispatchCustomEvent(name, value, config as RunnableConfig))
+  const target = currentEmitTarget(current)
+  if (target) return whenTaken(target.handleCustomEvent(name, value, currentRunId(current)))
+  if (current.writer) return whenTaken(current.writer({ name, payload: value }))
+  return whenTaken(dispatchCustomEvent(name, value, current as RunnableConfig))
 }
 
 /**
@@ -61,8 +59,8 @@ export function createEmitter<Events extends object>(): Emitter<Events> {
 }
 
 /** Shows the client a change of the state before the node ends: the keys of `patch` replace those it has. See `emit`. */
-export function emitState(patch: Readonly<Record<string, unknown>>): Promise<void> {
-  return emit(reservedEvents.state, patch)
+export function emitState(patch: Readonly<Record<string, unknown>>, config?: RunnableConfig): Promise<void> {
+  return emit(reservedEvents.state, patch, config)
 }
 
 export interface EmitMessageOptions {
@@ -76,8 +74,9 @@ export interface EmitMessageOptions {
 export function emitMessage(
   text: string,
   { id, role = 'assistant' }: EmitMessageOptions = {},
+  config?: RunnableConfig,
 ): Promise<void> {
-  return emit(reservedEvents.message, { message_id: id ?? randomIds(), message: text, role })
+  return emit(reservedEvents.message, { message_id: id ?? randomIds(), message: text, role }, config)
 }
 
 /** A tool call to show. */
@@ -91,8 +90,8 @@ export interface EmittedToolCall {
 }
 
 /** Shows the client a tool call that no model made. It does not become part of the graph's state. */
-export function emitToolCall({ id, ...call }: EmittedToolCall): Promise<void> {
-  return emit(reservedEvents.toolCall, { id: id ?? randomIds(), ...call })
+export function emitToolCall({ id, ...call }: EmittedToolCall, config?: RunnableConfig): Promise<void> {
+  return emit(reservedEvents.toolCall, { id: id ?? randomIds(), ...call }, config)
 }
 
 const noWait = Promise.resolve()

@@ -35,8 +35,9 @@ export class CustomEvents {
       if (!isWritten) report(`'${name}' was emitted without a required field; it was left out`)
       return
     }
-    const safe = visible.toSafe(value, `the value of '${name}'`) ?? null
-    sink.add({ type: 'CUSTOM', name, value: safe, ...spanTag(subagentRunId) })
+    // A CUSTOM event must have a value.
+    const safe = visible.toSafe(value ?? null, `the value of '${name}'`)
+    if (safe !== undefined) sink.add({ type: 'CUSTOM', name, value: safe, ...spanTag(subagentRunId) })
   }
 
   /** Returns false if a required field is missing. */
@@ -73,10 +74,11 @@ export class CustomEvents {
   #writeToolCall(fields: Fields, subagentRunId: string | undefined): boolean {
     const { name, args = {}, result } = fields
     if (typeof name !== 'string') return false
-    const { calls, newId } = this.#options
+    const { calls, newId, visible } = this.#options
     const id = readId(fields.id) ?? newId('call')
-    calls.write({ id, name, subagentRunId }, toSafeText(args))
-    if (result !== undefined) calls.result({ toolCallId: id, content: toSafeText(result), subagentRunId })
+    calls.write({ id, name, subagentRunId }, toSafeText(visible.toSafe(args, `the arguments of '${name}'`)))
+    const content = toSafeText(visible.toSafe(result, `the result of '${name}'`))
+    if (result !== undefined) calls.result({ toolCallId: id, content, subagentRunId })
     return true
   }
 }

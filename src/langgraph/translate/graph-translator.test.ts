@@ -224,7 +224,7 @@ describe('tools', () => {
 
     test('that is any other value is JSON', () => {
       expect(resultsOf([...called, start, end({ deg: 20, big: 10n })])).toEqual([
-        ['c1:result', 'c1', '{"deg":20}'],
+        ['c1:result', 'c1', '{"deg":20,"big":"10"}'],
       ])
       expect(resultsOf([...called, start, end(undefined)])).toEqual([['c1:result', 'c1', '']])
     })
@@ -394,22 +394,21 @@ describe('state and messages', () => {
         circle,
         fn: () => 1,
         account: new Account(),
-        map: new Map(),
+        map: new Map([['a', new Set([1])]]),
         when: new Date(0),
         no: undefined,
       }
       const { state: shown, problems } = translateEvents([values(state), values({ ...state, n: 1 })])
       expect(shown).toEqual({
-        circle: { deep: { list: [1, null, null, null] } },
+        circle: { deep: { list: [1, '2', null, null] } },
+        map: { a: [1] },
         when: '1970-01-01T00:00:00.000Z',
         n: 1,
       })
       expect(problems).toEqual([
-        'state.circle.deep.list[1] is a value of type bigint, not JSON; it was left out',
         'state.circle.self is a circle, not JSON; it was left out',
         'state.fn is a value of type function, not JSON; it was left out',
         'state.account is a Account, not JSON; it was left out',
-        'state.map is a Map, not JSON; it was left out',
       ])
     })
 
@@ -521,13 +520,22 @@ describe('state and messages', () => {
         custom('chart', { bars: [1], draw: () => 1 }),
         custom('PredictState', [{ state_key: 'doc', tool: 'write' }]),
         custom('empty', undefined),
+        custom('lost', () => 1),
+        custom('manually_emit_tool_call', { id: 'c1', name: 'show', args: { run: () => 1 } }),
       ])
       expect(loose).toEqual([
         { type: 'CUSTOM', name: 'chart', value: { bars: [1] } },
         { type: 'CUSTOM', name: 'PredictState', value: [{ state_key: 'doc', tool: 'write' }] },
         { type: 'CUSTOM', name: 'empty', value: null },
+        { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'show' },
+        { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '{}' },
+        { type: 'TOOL_CALL_END', toolCallId: 'c1' },
       ])
-      expect(problems).toHaveLength(1)
+      expect(problems).toEqual([
+        "the value of 'chart'.draw is a value of type function, not JSON; it was left out",
+        "the value of 'lost' is a value of type function, not JSON; it was left out",
+        "the arguments of 'show'.run is a value of type function, not JSON; it was left out",
+      ])
     })
 
     test('may say something, call something or show state', () => {

@@ -1,4 +1,5 @@
 import { BaseMessage } from '@langchain/core/messages'
+import { shownAs } from '../../core/to-json.js'
 import { contentText } from '../messages/content.js'
 
 /** Decides what clients see of a graph's state, and makes it JSON. Reports once what cannot be JSON. */
@@ -47,8 +48,8 @@ export function toSafeText(value: unknown): string {
 type OnLeftOut = (path: string, problem: string) => void
 
 /**
- * A copy of a value that is JSON. LangChain messages become plain objects; objects with `toJSON`, such as a Date, call
- * it. Other class instances, circles, functions, BigInts and NaN are left out; in lists null takes their place.
+ * A copy of a value that is JSON, by the rule of `toJson`. LangChain messages become plain objects. A graph's state may hold
+ * anything, so what `toJson` refuses is left out here, and so are other class instances; in lists null takes their place.
  */
 function toJsonSafe(value: unknown, path: string, onLeftOut: OnLeftOut): unknown {
   return copyValue(value, path, { onLeftOut, ancestors: new Set() })
@@ -60,23 +61,38 @@ interface Copying {
 }
 
 function copyValue(value: unknown, path: string, copying: Copying): unknown {
-  const problem = jsonProblem(value, copying.ancestors)
-  if (problem !== undefined) {
-    copying.onLeftOut(path, problem)
-    return undefined
+  switch (typeof value) {
+    case 'bigint':
+      return value.toString()
+    case 'number':
+      return Number.isFinite(value) ? value : null
+    case 'function':
+    case 'symbol':
+      copying.onLeftOut(path, `a value of type ${typeof value}`)
+      return undefined
+    case 'object':
+      return value === null ? null : copyObject(value, path, copying)
+    default:
+      return value
   }
-  if (typeof value !== 'object' || value === null) return value
-  if (BaseMessage.isInstance(value)) return copyValue(toPlainMessage(value), path, copying)
-  copying.ancestors.add(value)
-  const copy = copyObject(value, path, copying)
-  copying.ancestors.delete(value)
-  return copy
 }
 
 function copyObject(value: object, path: string, copying: Copying): unknown {
+  const { ancestors, onLeftOut } = copying
+  const shown = ancestors.has(value) ? undefined : shownObject(value)
+  if (shown === undefined) {
+    onLeftOut(path, ancestors.has(value) ? 'a circle' : `a ${classNameOf(value)}`)
+    return undefined
+  }
+  ancestors.add(value)
+  const copy = shown === value ? copyMembers(value, path, copying) : copyValue(shown, path, copying)
+  ancestors.delete(value)
+  return copy
+}
+
+function copyMembers(value: object, path: string, copying: Copying): unknown {
   if (Array.isArray(value))
     return value.map((entry: unknown, index) => copyValue(entry, `${path}[${index}]`, copying) ?? null)
-  if (!hasPlainPrototype(value) && hasToJson(value)) return copyValue(callToJson(value), path, copying)
   const members: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(value)) {
     // Undefined members are skipped without a report.
@@ -89,22 +105,17 @@ function copyObject(value: object, path: string, copying: Copying): unknown {
   return members
 }
 
-function jsonProblem(value: unknown, ancestors: ReadonlySet<object>): string | undefined {
-  switch (typeof value) {
-    case 'function':
-    case 'symbol':
-    case 'bigint':
-      return `a value of type ${typeof value}`
-    case 'number':
-      return Number.isFinite(value) ? undefined : String(value)
-    case 'object':
-      if (value === null || BaseMessage.isInstance(value)) return undefined
-      if (ancestors.has(value)) return 'a circle'
-      return Array.isArray(value) || hasPlainPrototype(value) || hasToJson(value)
-        ? undefined
-        : `a ${classNameOf(value)}`
-    default:
-      return undefined
+/** What stands for an object: itself if it is JSON. Undefined if nothing does. */
+function shownObject(value: object): unknown {
+  if (BaseMessage.isInstance(value)) return toPlainMessage(value)
+  if (Array.isArray(value) || hasPlainPrototype(value)) return value
+  // The `toJSON` of LangChain's own objects describes how to construct them, which is useless to clients.
+  if ((value as { lc_serializable?: unknown }).lc_serializable !== undefined) return undefined
+  try {
+    const shown = shownAs(value)
+    return shown === value ? undefined : shown
+  } catch {
+    return undefined
   }
 }
 
@@ -115,20 +126,6 @@ function hasPlainPrototype(value: object): boolean {
 
 function classNameOf(value: object): string {
   return (value as { constructor?: { name?: string } }).constructor?.name ?? 'class instance'
-}
-
-/** The `toJSON` of LangChain's own objects describes how to construct them, which is useless to clients. */
-function hasToJson(value: object): boolean {
-  const { toJSON, lc_serializable: isLangChains } = value as { toJSON?: unknown; lc_serializable?: unknown }
-  return typeof toJSON === 'function' && isLangChains === undefined
-}
-
-function callToJson(value: object): unknown {
-  try {
-    return (value as { toJSON: () => unknown }).toJSON()
-  } catch {
-    return undefined
-  }
 }
 
 const messageRoles: Readonly<Record<string, string>> = { ai: 'assistant', human: 'user' }
