@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { agentTool, defineAgent, defineTool, type Agent, type ToolContext } from '../../src/index.js'
+import {
+  agentTool,
+  defineAgent,
+  defineTool,
+  type Agent,
+  type Middleware,
+  type ToolContext,
+} from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 
@@ -49,6 +56,81 @@ describe('a tool', () => {
     expect((await talk.send({ ...sent, resume })).at(-1)).toMatchObject({ outcome: { type: 'success' } })
     const person = ['shop', 'ann', { role: 'guest' }, 'trip', context, { tenant: 'north' }]
     expect(seen).toEqual([person, person])
+  })
+})
+
+describe('middlewares', () => {
+  const look = defineTool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
+  const guard: Middleware = { tool: () => Promise.reject(new Error('not for guests')) }
+
+  async function eventsWith(middlewares: readonly Middleware[], onToolError?: 'throw') {
+    const model = scriptedModel([[{ toolCall: { name: 'look' } }], 'Done.'])
+    const more = onToolError ? { onToolError } : {}
+    const agent = defineAgent({ name: 'a', model, tools: [look], middlewares, ...more })
+    return (await serveAgents({ agents: [agent] })).talk().say('Go.')
+  }
+
+  it('end from the last to the first, as the first is the outermost', async () => {
+    const log: string[] = []
+    const logged = (name: string): Middleware => ({
+      onStart: () => void log.push(`${name} starts`),
+      afterTools: () => void log.push(`${name} has tools behind it`),
+      onEnd: () => void log.push(`${name} ends`),
+    })
+    await eventsWith([logged('outer'), logged('inner')])
+    expect(log).toEqual([
+      ...['outer starts', 'inner starts'],
+      ...['inner has tools behind it', 'outer has tools behind it'],
+      ...['inner ends', 'outer ends'],
+    ])
+  })
+
+  it('that throw around a tool make the call fail, for the model to read', async () => {
+    const events = await eventsWith([guard])
+    const content = 'Error: not for guests'
+    expect(events).toContainEqual(expect.objectContaining({ type: 'TOOL_CALL_RESULT', content }))
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+  })
+
+  it('that throw around a tool fail the run when errors of tools do', async () => {
+    expect((await eventsWith([guard], 'throw')).at(-1)).toMatchObject({
+      type: 'RUN_ERROR',
+      code: 'TOOL_ERROR',
+    })
+  })
+})
+
+describe('the results of parallel calls', () => {
+  it('reach the model in the order of the calls, though the last was answered first', async () => {
+    const book = defineTool({
+      name: 'book',
+      description: 'Books.',
+      async execute(_, { interrupt, toolCallId }) {
+        await interrupt({ message: toolCallId })
+        return `${toolCallId} booked`
+      },
+    })
+    const calls = ['c1', 'c2', 'c3'].map((id) => ({ toolCall: { id, name: 'book' } }))
+    const model = scriptedModel([calls, 'Done.', 'Again.'])
+    const agent = defineAgent({ name: 'clerk', model, tools: [book] })
+    const served = await serveAgents({ agents: [agent], store: 'sqlite' })
+    const talk = served.talk()
+    await talk.say('Book all.')
+    const open = talk.client.pendingInterrupts
+    const none = { state: {}, tools: [], context: [], forwardedProps: {} }
+    const fields = { threadId: 'thread-1', protocolVersion: '1.0', ...none }
+    // One by one, which the client of AG-UI 1.0 does not do.
+    for (const asked of ['c3', 'c1', 'c2']) {
+      const interruptId = open.find(({ message }) => message === asked)?.id
+      const resume = [{ interruptId, status: 'resolved', payload: true }]
+      await served.stream('/', { body: { ...fields, runId: asked, messages: talk.client.messages, resume } })
+    }
+    const messages = [...talk.client.messages, { id: 'u2', role: 'user', content: 'And now?' }]
+    await served.stream('/', { body: { ...fields, runId: 'last', messages } })
+    const results = model.requests.map(({ messages }) =>
+      messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])),
+    )
+    expect(results).toEqual([[], ['c1', 'c2', 'c3'], ['c1', 'c2', 'c3']])
   })
 })
 

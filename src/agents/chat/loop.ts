@@ -124,7 +124,7 @@ async function* executeToolCalls(
     case 'ended':
       return finishWith(loop, outcome.control)
     case 'answered':
-      for (const middleware of config.middlewares) await middleware.afterTools?.(ctx)
+      for (const middleware of config.middlewares.toReversed()) await middleware.afterTools?.(ctx)
       loop.batch = undefined
       return ctx.services.shouldStop('tools') ? { type: 'cancelled' } : undefined
   }
@@ -160,7 +160,7 @@ async function finishWith({ config, ctx }: LoopState, control: FinalControl, tex
   const result = 'result' in control ? control.result : undefined
   if (config.outputKey !== undefined && control.type !== 'transfer')
     ctx.values.set(config.outputKey, result ?? text)
-  for (const middleware of config.middlewares) await middleware.onEnd?.({ text, result }, ctx)
+  for (const middleware of config.middlewares.toReversed()) await middleware.onEnd?.({ text, result }, ctx)
   return control
 }
 

@@ -30,6 +30,10 @@ function traced(name: string, log: string[]): Middleware {
   }
 }
 
+const other = (hook: keyof Middleware, log: string[]): Middleware => ({
+  [hook]: () => void log.push('other'),
+})
+
 describe('middlewares', () => {
   test('stand around model and tools, the first one outermost', async () => {
     const log: string[] = []
@@ -41,9 +45,9 @@ describe('middlewares', () => {
       ...['A start', 'B start'],
       ...['A asks', 'B asks', 'B heard', 'A heard'],
       ...['A calls look', 'B calls look', 'B got seen', 'A got B(seen)'],
-      ...['A after tools', 'B after tools'],
+      ...['B after tools', 'A after tools'],
       ...['A asks', 'B asks', 'B heard', 'A heard'],
-      ...['A end: Done., undefined', 'B end: Done., undefined'],
+      ...['B end: Done., undefined', 'A end: Done., undefined'],
     ])
     expect(model.requests[0]?.instructions).toBe('IAB(A)(B)')
     expect(resultsIn(events)).toEqual(['c1: A(B(seen))'])
@@ -59,7 +63,8 @@ describe('middlewares', () => {
       name: 'a',
       model: scriptedModel([[call('c1')], 'Done.']),
       tools: [look],
-      middlewares: [broken, { [hook]: () => void log.push('second') }],
+      // What ends goes from the last to the first.
+      middlewares: hook === 'onStart' ? [broken, other(hook, log)] : [other(hook, log), broken],
     })
     expect((await play(agent, 'Go.')).outcome).toMatchObject({ type: 'failed', error: { message: 'stop' } })
     expect(log).toEqual([])

@@ -15,8 +15,9 @@ export interface ToolCallInfo {
 }
 
 /**
- * Functions around the model and tool calls of a chat agent. In a list, the first is the outermost. Each is optional. An
- * error that one throws fails the agent.
+ * Functions around the model and tool calls of a chat agent. In a list, the first is the outermost: it begins first
+ * (`onStart`) and ends last (`afterTools`, `onEnd`). Each is optional. An error that one throws fails the agent, except
+ * that of `tool`.
  */
 export interface Middleware {
   /** Before the first model call of a run, also of a resumed one. Returns what differs in this run. */
@@ -34,7 +35,8 @@ export interface Middleware {
   ): AsyncIterable<ModelPart>
   /**
    * Around each tool call. `next` checks the arguments, runs the tool within its time limit and returns its result. An
-   * interrupt passes through as a thrown error: let it pass.
+   * error that it throws is the failure of the call, as if the tool had thrown it: the model reads it, unless `onToolError`
+   * of the agent says otherwise. An interrupt passes through as a thrown error: let it pass.
    */
   tool?(
     call: ToolCallInfo,

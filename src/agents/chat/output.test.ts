@@ -25,14 +25,23 @@ describe('structured output', () => {
     expect(model.requests[0]?.output?.schema).toMatchObject({ type: 'object', required: ['city'] })
   })
 
-  test.each(['```json\n{"city":"Oslo"}\n```', '```\n{"city":"Oslo"}```\n', '  {"city":"Oslo"} '])(
-    'may come as %j',
-    async (text) => {
-      expect((await play(agentOf([text]).agent, 'Where?')).outcome).toMatchObject({
-        result: { city: 'Oslo' },
-      })
-    },
-  )
+  test('that does not fit is named by its field, also in the middle of a text', async () => {
+    const { agent, model } = agentOf(['Here it is: {"city":7}. Good?', '{"city":"Oslo"}'])
+    expect((await play(agent, 'Where?')).outcome).toMatchObject({ result: { city: 'Oslo' } })
+    expect(model.requests[1]?.messages.at(-1)?.content).toContain('$.city')
+  })
+
+  test.each([
+    'Sure!\n```json\n{"city":"Oslo"}\n```\nAnything else?',
+    'It is {"city":"Oslo"}.',
+    '```json\n{"city":"Oslo"}\n```',
+    '```\n{"city":"Oslo"}```\n',
+    '  {"city":"Oslo"} ',
+  ])('may come as %j', async (text) => {
+    expect((await play(agentOf([text]).agent, 'Where?')).outcome).toMatchObject({
+      result: { city: 'Oslo' },
+    })
+  })
 
   test('may be described by plain JSON Schema', async () => {
     const { agent } = agentOf(['{"a":1}'], { output: { type: 'object', required: ['a'] } })

@@ -17,7 +17,7 @@ export function createOutput(schema: Schema, agentName: string): Output {
   const what = `The output of agent '${agentName}'`
   const checker = toChecker(schema, what)
   const check = async (text: string): Promise<{ value: unknown } | { problem: string }> => {
-    const json = parseFencedJson(text)
+    const json = jsonIn(text)
     if (json === undefined) return { problem: 'The answer is not JSON.' }
     const checked = await checker(json)
     if (checked.ok) return { value: checked.value }
@@ -63,8 +63,13 @@ function retryWith({ request }: ModelAttempt, text: string, problem: string): Ve
   }
 }
 
-/** The JSON in an answer, with or without a fence around it. Undefined when there is none. */
-function parseFencedJson(text: string): unknown {
-  const fenced = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1]
-  return parseJson(fenced ?? text)
+/** The JSON in an answer, alone, in a fence or in the middle of a text. Undefined when there is none. */
+function jsonIn(text: string): unknown {
+  const fenced = /```(?:json)?\s*([\s\S]*?)\s*```/.exec(text)?.[1]
+  const inText = /[[{][\s\S]*[\]}]/.exec(text)?.[0]
+  for (const part of [text, fenced, inText]) {
+    const json = part === undefined ? undefined : parseJson(part)
+    if (json !== undefined) return json
+  }
+  return undefined
 }
