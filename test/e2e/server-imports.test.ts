@@ -1,15 +1,16 @@
 import type { Message } from '@ag-ui/core'
-import { LlmAgent } from '@google/adk'
+import { LlmAgent, SequentialAgent } from '@google/adk'
 import { MemorySaver } from '@langchain/langgraph'
 import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { fromAdk } from '../../src/adk/index.js'
-import { defineAgent, type Agent } from '../../src/index.js'
+import { agentTool, defineAgent, type Agent } from '../../src/index.js'
 import { clientTools } from '../../src/langgraph/tools/client-tools.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { isImported, isReported } from '../../src/protocol/index.js'
 import { callsTool, says, ScriptedLlm } from '../support/adk/scripted-llm.js'
+import { requestLines } from '../support/adk/serve-adk.js'
 import { agentModel, clientTool, historyOf, promptText } from '../support/langgraph/serve-graph.js'
 import { callChunks } from '../support/langgraph/fake-model.js'
 import { ofType } from '../support/run-agent.js'
@@ -243,4 +244,96 @@ describe.each(talkers)('with an agent of %s', (_runtime, make) => {
     await talk.say('Are you there?')
     expect(talker.prompt()).toEqual(['user: Hi.', 'assistant: Hello.', 'user: Are you there?'])
   })
+})
+
+/** Trees of agents that answer one message, then another. `prompt` is that of the agent that answers last. */
+const trees: readonly (readonly [string, (isFirst: boolean) => Talker])[] = [
+  [
+    'a team of the kit',
+    (isFirst) => {
+      const transfer = [{ toolCall: { name: 'transfer_to_agent', args: { agent_name: 'helper' } } }]
+      const model = scriptedModel(isFirst ? [transfer, 'I am back.'] : ['I am back.'])
+      const helper = defineAgent({ name: 'helper', description: 'Helps.', model: scriptedModel(['Helped.']) })
+      const agent = defineAgent({ name: 'root', model, subAgents: [helper] })
+      return { agent, prompt: () => linesOf(model.requests.at(-1)?.messages ?? []) }
+    },
+  ],
+  [
+    'an agent of the kit behind a tool',
+    (isFirst) => {
+      const call = [{ toolCall: { name: 'helper', args: { request: 'Help.' } } }]
+      const model = scriptedModel(isFirst ? [call, 'Done.', 'Bye.'] : ['Bye.'])
+      const helper = defineAgent({ name: 'helper', description: 'Helps.', model: scriptedModel(['Helped.']) })
+      const agent = defineAgent({ name: 'root', model, tools: [agentTool(helper)] })
+      return { agent, prompt: () => linesOf(model.requests.at(-1)?.messages ?? []) }
+    },
+  ],
+  [
+    'a team of ADK',
+    (isFirst) => {
+      const call = callsTool({ name: 'transfer_to_agent', args: { agentName: 'helper' } })
+      const model = new ScriptedLlm(isFirst ? [says('Helped.'), says('Again.')] : [says('Again.')])
+      const helper = new LlmAgent({ name: 'helper', description: 'Helps.', model })
+      const root = new LlmAgent({ name: 'root', model: new ScriptedLlm([call]), subAgents: [helper] })
+      return { agent: fromAdk(root), prompt: () => requestLines(model.calls.at(-1)) }
+    },
+  ],
+  [
+    'a sequence of ADK',
+    (isFirst) => {
+      const writing = new ScriptedLlm(isFirst ? [says('Draft.'), says('Draft 2.')] : [says('Draft 2.')])
+      const model = new ScriptedLlm(isFirst ? [says('Final.'), says('Final 2.')] : [says('Final 2.')])
+      const subAgents = [
+        new LlmAgent({ name: 'writer', model: writing }),
+        new LlmAgent({ name: 'editor', model }),
+      ]
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- people use it
+      const root = new SequentialAgent({ name: 'desk', subAgents })
+      return { agent: fromAdk(root), prompt: () => requestLines(model.calls.at(-1)) }
+    },
+  ],
+]
+
+it.each(trees)('%s sees a conversation the same after the server has forgotten it', async (_tree, make) => {
+  const whole = make(true)
+  const first = (await serveAgents({ agents: [whole.agent] })).talk()
+  await first.say('One.')
+  const messages = structuredClone(first.client.messages)
+  await first.say('Two.')
+  const later = make(false)
+  const second = (await serveAgents({ agents: [later.agent] })).talk()
+  second.client.setMessages(messages)
+  await second.say('Two.')
+  expect(later.prompt()).toEqual(whole.prompt())
+  expect(later.prompt()).not.toEqual([])
+})
+
+it.each(trees.slice(2))('a click is told to the agent of %s that wrote last', async (_tree, make) => {
+  const talker = make(true)
+  const { agent } = talker
+  const talk = (await serveAgents({ agents: [agent] })).talk()
+  await talk.say('Show me a form.')
+  talk.client.addMessage(calling('x1', 'k1', 'log_a2ui_event', '{"name":"blue"}'))
+  talk.client.addMessage(result('y1', 'k1', 'clicked'))
+  await talk.send()
+  expect(talker.prompt().slice(-2)).toEqual([
+    'model: log_a2ui_event({"name":"blue"})',
+    'user: log_a2ui_event -> {"result":"clicked"}',
+  ])
+})
+
+it('an imported history survives a restart, and so do the calls that wait', async () => {
+  const talker = kitTalker(['Fine.', 'It is red.'])
+  const first = await serveAgents({ agents: [talker.agent], store: 'sqlite' })
+  const tools = [clientTool('look')]
+  const list = [user('u1', 'Look.'), calling('a1', 'c1', 'look'), user('u2', 'And how are you?')]
+  await first.stream('/run', { body: inputOf({ messages: list, tools }) })
+  const before = await historyOf(first)
+  expect(before.map(isImported)).toEqual([false, true, false, false])
+  const second = await first.restart()
+  expect(await historyOf(second)).toEqual(before)
+  const messages = [...before, result('t1', 'c1', 'red')]
+  await second.stream('/run', { body: inputOf({ runId: 'run-2', messages, tools }) })
+  expect(talker.prompt()).toContain('tool: red')
+  expect(linesOf(await historyOf(second)).at(-1)).toBe('assistant: It is red.')
 })

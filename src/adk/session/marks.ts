@@ -1,5 +1,6 @@
 import type { Event } from '@google/adk'
 import { isRecord } from '../../core/json.js'
+import { isReported } from '../../protocol/index.js'
 import type { Message, ToolCall } from '@ag-ui/core'
 import type { AgentEvent } from '../../protocol/index.js'
 
@@ -85,12 +86,18 @@ export function callRunId(call: ToolCall): string | undefined {
   return callOrigin(call)?.runId
 }
 
-/** Gives messages with calls the name of the agent that made them. */
+/**
+ * Gives messages with calls the name of the agent that made them. What a client reports goes to the agent that wrote last:
+ * it has shown what the user clicked on.
+ */
 export function withCallAuthors(messages: readonly Message[]): readonly Message[] {
+  let writer: string | undefined
   return messages.map((message) => {
-    if (message.role !== 'assistant' || message.name !== undefined) return message
-    const name = message.toolCalls?.map(callOrigin).find((origin) => origin !== undefined)?.author
-    return name === undefined ? message : { ...message, name }
+    if (message.role !== 'assistant') return message
+    const maker = message.toolCalls?.map(callOrigin).find((origin) => origin !== undefined)?.author
+    const name = message.name ?? (isReported(message) ? writer : maker)
+    writer = name
+    return name === message.name || name === undefined ? message : { ...message, name }
   })
 }
 
