@@ -1,7 +1,7 @@
 import type { Interrupt, Message, ResumeEntry } from '@ag-ui/core'
 import type { RunInput } from '../../src/protocol/index.js'
 import { createStateRules } from '../../src/server/state/state-rules.js'
-import type { PlanRequest } from '../../src/server/plan/plan-run.js'
+import type { PlanRequest } from '../../src/server/plan/run-plan.js'
 import type { RunStatus, Thread } from '../../src/threads/contract.js'
 import { talk } from './talk.js'
 

@@ -5,7 +5,8 @@ import { countingReads } from '../../../test/support/count-reads.js'
 import { talk } from '../../../test/support/talk.js'
 import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
 import { createFold, isReported } from '../../protocol/index.js'
-import { planRun, type RunPlan, type PlanRequest } from './plan-run.js'
+import { planRun } from './plan-run.js'
+import type { PlanRequest, RunPlan } from './run-plan.js'
 import { propertyRuns } from '../../../test/support/property-runs.js'
 
 const runs = propertyRuns(300)

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { shorthand, talk } from '../../../test/support/talk.js'
 import { planRequest, type PlanFacts } from '../../../test/support/plan-request.js'
 import { isImported, isReported } from '../../protocol/index.js'
-import { planRun, type RunPlan } from './plan-run.js'
+import { planRun } from './plan-run.js'
+import type { RunPlan } from './run-plan.js'
 
 const plan = (facts: PlanFacts): RunPlan => planRun(planRequest(facts))
 

@@ -3,7 +3,6 @@ import { sortAnswers } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
 import {
-  type AgentEvent,
   type RunInput,
   hasLegacyAnswer,
   isCutOff,
@@ -11,9 +10,8 @@ import {
   isReported,
   legacyAnswers,
 } from '../../protocol/index.js'
-import type { MessageChange, PendingToolCall, Thread } from '../../threads/contract.js'
+import type { PendingToolCall, Thread } from '../../threads/contract.js'
 import { mergeClientState, type Knowledge } from '../state/merge-state.js'
-import type { StateRulesHandle } from '../state/state-rules.js'
 import { catchUpEvents } from './catch-up.js'
 import {
   type MessageReading,
@@ -23,6 +21,7 @@ import {
   readClientMessages,
 } from './client-messages.js'
 import { importThread } from './imported-messages.js'
+import type { PlanDetails, PlanRequest, RunPlan } from './run-plan.js'
 import {
   type MessageIndex,
   applyMessageChange,
@@ -30,56 +29,6 @@ import {
   insertNewMessages,
   isConversation,
 } from './stored-messages.js'
-
-/** A request and the thread it meets. */
-export interface PlanRequest {
-  readonly thread: Thread | undefined
-  readonly input: RunInput
-  /** Whose messages count. */
-  readonly history: 'server' | 'client'
-  readonly rules: StateRulesHandle
-  /** The state of a new thread, before the client's. */
-  readonly initialState?: unknown
-  /** Whether the client speaks AG-UI before 1.0. */
-  readonly isLegacy?: boolean
-  /** How many messages were stored when the request came, if it had to wait since. */
-  readonly messagesOnArrival?: number | undefined
-}
-
-/** What a request means for the stored thread. */
-export type RunPlan =
-  | { readonly type: 'refuse'; readonly error: MillraceError }
-  /** Nothing to do and nothing to store: the run starts and finishes. */
-  | { readonly type: 'nothing' }
-  | StorePlan
-  | AgentPlan
-
-/** Run the agent. */
-export interface AgentPlan extends PlanDetails {
-  readonly type: 'run'
-}
-
-/** Store results while others are missing, or a changed state, without running the agent. */
-export interface StorePlan extends PlanDetails {
-  readonly type: 'store'
-}
-
-interface PlanDetails {
-  /** The whole conversation. */
-  readonly messages: readonly Message[]
-  /** The same, as a change of the stored messages. */
-  readonly change: MessageChange
-  /** The full state. */
-  readonly state: unknown
-  /** Snapshots for this client before the agent's first event. They have the full state: see `toVisibleCatchUp`. */
-  readonly catchUp: readonly AgentEvent[]
-  /** Calls that waited for the client's results before the request. */
-  readonly pendingToolCalls: readonly PendingToolCall[]
-  /** Whether an edit or a regeneration cuts stored messages off. */
-  readonly fork: boolean
-  /** The answers to open interrupts. */
-  readonly resume: RunInput['resume']
-}
 
 /**
  * Decides what a request means for a stored thread: what is new in it, what a run starts with, and whether there is

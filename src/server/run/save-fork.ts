@@ -2,7 +2,7 @@ import { isEqual } from '../../core/json.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { Lease, Thread } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import type { AgentPlan } from '../plan/plan-run.js'
+import type { AgentPlan } from '../plan/run-plan.js'
 
 /**
  * Copies a thread to one of its own before an edit cuts it: an edit, or a tab that had fallen behind, loses nothing. The
