@@ -28,6 +28,7 @@ export {
   withRetry,
   type Agent,
   type AgentLimits,
+  type PredictStateMapping,
   type AgentMemory,
   type AgentOptions,
   type AgentSetup,

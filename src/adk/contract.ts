@@ -10,7 +10,7 @@ import type {
   Runner,
   RunnerConfig,
 } from '@google/adk'
-import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, PredictStateMapping, RunContext, ThreadOwner } from '../agents/index.js'
 
 type NodeFunction = (...args: never[]) => unknown
 
@@ -75,18 +75,6 @@ export interface AdkOptions {
   readonly predictState?: readonly PredictStateMapping[]
   /** Whether each run ends with a MESSAGES_SNAPSHOT. Default false: clients have the messages. */
   readonly messagesSnapshot?: boolean
-}
-
-/** A tool argument that clients may show as state while the call is written. */
-export interface PredictStateMapping {
-  /** The member of the state that the call will change. */
-  readonly stateKey: string
-  /** The tool, by the name that its agent knows. */
-  readonly tool: string
-  /** The argument with the new value. Default: all arguments together. */
-  readonly toolArgument?: string
-  /** Whether the run ends with a call of `confirm_changes`, which asks the person to keep the change. Default true. */
-  readonly confirm?: boolean
 }
 
 /** The value of an option for a run or a thread. */

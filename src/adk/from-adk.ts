@@ -1,5 +1,11 @@
 import { isApp, Runner } from '@google/adk'
-import { limitsMember, type Agent, type Control, type RunContext } from '../agents/index.js'
+import {
+  limitsMember,
+  withPredictedState,
+  type Agent,
+  type Control,
+  type RunContext,
+} from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import { createRunStream, type AgentEvent } from '../protocol/index.js'
@@ -27,7 +33,10 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
     description,
     hasNativeEvents: true,
     resumesAfterFailure: true,
-    run: (ctx) => (messagesSnapshot ? withMessagesSnapshot(runAdk(setup, ctx), ctx) : runAdk(setup, ctx)),
+    run: withPredictedState(
+      (ctx) => (messagesSnapshot ? withMessagesSnapshot(runAdk(setup, ctx), ctx) : runAdk(setup, ctx)),
+      options,
+    ),
     memory,
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),

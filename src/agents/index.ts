@@ -31,6 +31,8 @@ export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.j
 export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupts/checkpoint.js'
 export { rootAddress } from './run/address.js'
 export { limitsMember } from './run/limits.js'
+export { withPredictedState } from './run/predict-state.js'
+export type { PredictStateMapping } from '../bridge/predict-state.js'
 export { defineTool } from './tools/define-tool.js'
 export { rewriteHistory } from './history/rewrite-history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'

@@ -2,7 +2,7 @@ import type { AgentCapabilities } from '@ag-ui/core'
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { BaseCheckpointSaver, StateSnapshot } from '@langchain/langgraph'
-import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, PredictStateMapping, RunContext, ThreadOwner } from '../agents/index.js'
 
 /** A value, or a function that returns one for each run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
@@ -27,6 +27,8 @@ export interface LangGraphOptions {
   readonly privateKeys?: readonly string[]
   /** Shows nested graphs as subagents with all their events, or by their steps alone. Default `subagents`. */
   readonly subgraphs?: 'subagents' | 'steps'
+  /** Tool arguments that clients may show as state while the call is written. */
+  readonly predictState?: readonly PredictStateMapping[]
 }
 
 /** The part of a compiled graph, an entrypoint or an agent of `langchain` that runs it. */
@@ -97,6 +99,8 @@ export type GraphEvent =
       readonly model: string | undefined
       /** The model has the tag `nostream` or `langsmith:nostream`. */
       readonly isHidden: boolean
+      /** From `predict_state` in the metadata. */
+      readonly predictState?: readonly PredictStateMapping[]
     } & NativeRunStart)
   | ({ readonly type: 'model-chunk'; readonly message: AIMessageChunk } & NativeRun)
   /** `message` is the whole message of the model. */

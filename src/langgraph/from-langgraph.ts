@@ -1,5 +1,12 @@
 import type { Message } from '@ag-ui/core'
-import { interruptedBy, limitsMember, rootAddress, type Agent, type AgentMemory } from '../agents/index.js'
+import {
+  interruptedBy,
+  limitsMember,
+  rootAddress,
+  withPredictedState,
+  type Agent,
+  type AgentMemory,
+} from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import {
@@ -41,7 +48,7 @@ export function fromLangGraph(
     name,
     description,
     hasNativeEvents: true,
-    run: (ctx) => runGraph(setup, ctx),
+    run: withPredictedState((ctx) => runGraph(setup, ctx), options),
     ...(memory && { memory, resumesAfterFailure: true }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),

@@ -105,7 +105,6 @@ export async function prepareAdkRun(
     hidesText: (author) => tree.structured.has(author),
     wireName: plugin.wireName,
     isClientTool: plugin.isClientTool,
-    predictState: options.predictState ?? [],
     parentSubagentRunId: ctx.span.subagentRunId,
     newId: ctx.services.newId,
     changeState,

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '@ag-ui/core'
+import { confirmChangesTool } from '../../bridge/predict-state.js'
 import { isRejected } from '../../protocol/index.js'
 import { isWaitingForPerson } from '../interrupts/request-calls.js'
 import { eventMark } from './marks.js'
@@ -28,12 +29,6 @@ export interface ThreadIndex {
   /** Whether a user message stands after a position and before the trailing messages. */
   readonly hasUserAfter: (position: number) => boolean
 }
-
-/**
- * The tool by which AG-UI clients ask a person to keep predicted state. The server makes its calls; models neither make
- * nor see them.
- */
-export const confirmChangesTool = 'confirm_changes'
 
 /** The calls of an assistant message that a model has made. */
 export function modelCalls({ toolCalls = [] }: AssistantMessage): readonly ToolCall[] {

@@ -7,7 +7,6 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import type { AdkRequest } from '../interrupts/to-interrupts.js'
-import type { PredictStateMapping } from '../contract.js'
 import type { EventMark } from '../session/marks.js'
 import { AdkCustomEvents, ErrorEvents, type AdkErrorEvent } from './custom-events.js'
 import { AdkLanes, type AdkLane } from './lanes.js'
@@ -27,7 +26,6 @@ export interface AdkTranslatorOptions {
   /** The client's name of a tool. */
   readonly wireName: (toolName: string, author?: string) => string
   readonly isClientTool: (toolName: string, author?: string) => boolean
-  readonly predictState: readonly PredictStateMapping[]
   readonly parentSubagentRunId: string | undefined
   readonly newId: IdSource
   /** Applies a change of the session's state. Returns the event for the client, if the client may see a part of it. */
@@ -110,7 +108,7 @@ export class AdkTranslator {
     return this.#sink.take()
   }
 
-  /** Ends the run, also a failed one: ends spans and steps, requests confirmation of predicted state, counts usage. */
+  /** Ends the run, also a failed one: ends spans and steps, counts usage. */
   finish(): readonly AgentEvent[] {
     for (const lane of this.#lanes.all()) {
       lane.finishAnswer()
@@ -119,7 +117,6 @@ export class AdkTranslator {
     this.#calls.writePartial()
     if (this.#requests.length === 0 && !this.#errors.current) {
       this.#writeOutput()
-      this.#calls.confirmPredictedState()
     }
     this.#spans.finish()
     return this.#sink.take()

@@ -1,18 +1,16 @@
 import type { Event } from '@google/adk'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { ToolCallTracker } from '../../bridge/tool-call-tracker.js'
-import { toolErrorMark, type AgentEvent } from '../../protocol/index.js'
+import { toolErrorMark } from '../../protocol/index.js'
 import type { FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
-import type { PredictStateMapping } from '../contract.js'
-import { confirmChangesTool } from '../session/conversation-index.js'
 import type { AdkTranslatorOptions } from './adk-translator.js'
 import type { AdkLane } from './lanes.js'
 import { toJsonText, toResultText } from './outputs.js'
 
 interface AdkToolCallsOptions extends Pick<
   AdkTranslatorOptions,
-  'wireName' | 'isClientTool' | 'predictState' | 'newId' | 'report'
+  'wireName' | 'isClientTool' | 'newId' | 'report'
 > {
   readonly sink: EventSink
 }
@@ -34,8 +32,6 @@ export class AdkToolCalls {
   readonly #partial = new Map<string, PartialCall>()
   /** The messages for the calls of events, chosen before the calls begin. */
   readonly #chosenMessages = new Map<string, string>()
-  /** The tools with predicted state that were called. */
-  readonly #predicted = new Set<string>()
 
   constructor(options: AdkToolCallsOptions) {
     this.#options = options
@@ -73,7 +69,6 @@ export class AdkToolCalls {
     const { author, writer, subagentRunId } = lane
     if (this.#tracker.has(id)) return
     this.#partial.delete(id)
-    this.#predictState(name)
     // The calls of one answer stand in one message.
     const parentMessageId = (writer.parentMessageId ??=
       this.#chosenMessages.get(event.id) ?? writer.newId('text'))
@@ -120,36 +115,6 @@ export class AdkToolCalls {
   dropPartial(): void {
     this.#partial.clear()
   }
-
-  /** Calls `confirm_changes` for predicted state, once for each tool. */
-  confirmPredictedState(): void {
-    const { predictState, newId } = this.#options
-    for (const name of this.#predicted) {
-      if (!predictState.some(({ tool, confirm = true }) => tool === name && confirm)) continue
-      this.#tracker.write({ id: newId('call'), name: confirmChangesTool, isPending: true }, '{}')
-    }
-    this.#predicted.clear()
-  }
-
-  #predictState(name: string): void {
-    const { predictState, wireName, sink } = this.#options
-    if (!predictState.some(({ tool }) => tool === name)) return
-    // Clients keep the newest list only, so it has all tools.
-    if (this.#predicted.size === 0) sink.add(predictStateEvent(predictState, wireName))
-    this.#predicted.add(name)
-  }
-}
-
-function predictStateEvent(
-  mappings: readonly PredictStateMapping[],
-  wireName: (toolName: string) => string,
-): AgentEvent {
-  const value = mappings.map(({ stateKey, tool, toolArgument }) => ({
-    state_key: stateKey,
-    tool: wireName(tool),
-    ...(toolArgument === undefined ? {} : { tool_argument: toolArgument }),
-  }))
-  return { type: 'CUSTOM', name: 'PredictState', value }
 }
 
 /** ADK gives models the error of a tool that threw as `{ error }`. */

@@ -1,4 +1,5 @@
 import type { AgentCapabilities, Message } from '@ag-ui/core'
+import type { PredictStateMapping } from '../../bridge/predict-state.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelSettings } from '../../models/index.js'
 import type { Agent, AgentLimits, RunContext, Tool, ToolSource, HistoryRewriter } from '../contract.js'
@@ -8,6 +9,7 @@ import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
 import { teamAgent } from '../transfer/team.js'
 import { limitsMember } from '../run/limits.js'
+import { withPredictedState } from '../run/predict-state.js'
 import { runChat } from './loop.js'
 import { createOutput, type Output } from './output.js'
 import { checkTools } from './toolbox.js'
@@ -48,6 +50,8 @@ export interface AgentOptions {
   /** Prompts that show what it is good for. Clients offer them as suggestions. */
   readonly examples?: readonly string[]
   readonly limits?: AgentLimits
+  /** Tool arguments that clients may show as state while the call is written. */
+  readonly predictState?: readonly PredictStateMapping[]
 }
 
 /** The options with their defaults. */
@@ -95,7 +99,10 @@ export function defineAgent(options: AgentOptions): Agent {
       name,
       tools: Object.fromEntries(own.map((tool) => [tool.name, tool.shape ?? true])),
     },
-    run: (ctx) => runChat(config, ctx),
+    run: withPredictedState((ctx) => runChat(config, ctx), {
+      predictState: options.predictState,
+      tools: knownTools(config),
+    }),
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
     ...(options.examples === undefined ? {} : { examples: options.examples }),
     ...limitsMember(options.limits),
@@ -109,6 +116,13 @@ export function defineAgent(options: AgentOptions): Agent {
     onMemberError: 'throw',
     maxTransfers,
   })
+}
+
+/** The names of the agent's tools. Undefined if sources or middlewares may add some. */
+function knownTools({ tools, middlewares }: ChatConfig): readonly string[] | undefined {
+  if (middlewares.length > 0) return undefined
+  const own = tools.flatMap((tool) => ('call' in tool ? [tool.name] : []))
+  return own.length === tools.length ? own : undefined
 }
 
 /** A user message, for conversations written by hand. */

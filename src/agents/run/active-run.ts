@@ -1,4 +1,5 @@
 import type { Message, TokenUsage, ToolCall } from '@ag-ui/core'
+import { confirmCallIds } from '../../bridge/predict-state.js'
 import { MillraceError } from '../../core/errors.js'
 import {
   type AgUiEvent,
@@ -49,6 +50,8 @@ export interface ActiveRun extends ExecuteOptions {
   /** Whether it answers interrupts of a checkpoint. */
   isAnswering: boolean
   readonly trace: RunTrace
+  /** The calls by which earlier runs asked to confirm predicted state. Agents do not see them. */
+  readonly confirmCalls: ReadonlySet<string>
 }
 
 /** Loads the checkpoint and begins the stream. */
@@ -91,6 +94,7 @@ export async function beginRun(request: ExecuteOptions): Promise<ActiveRun> {
     trace,
     scope: undefined,
     isAnswering: false,
+    confirmCalls: confirmCallIds(messages),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Message } from '@ag-ui/core'
 import { consume } from '../../core/consume.js'
+import { endsWithResultsOf, withoutCalls } from '../../bridge/predict-state.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { IdSource } from '../../core/ids.js'
-import { stateEventBetween, type AgentEvent } from '../../protocol/index.js'
+import { stateEventBetween, type AgentEvent, type SettledMessages } from '../../protocol/index.js'
 import type { Control, Identity, RunContext } from '../contract.js'
 import { Histories } from '../history/histories.js'
 import { controlOf, type WorkEnd } from '../interrupts/interrupt-scope.js'
@@ -40,6 +41,9 @@ async function resumeOrStart(run: ActiveRun): Promise<Outcome> {
     case 'interrupt-again':
       return finishInterrupted(run, plan.checkpoint)
     case 'start':
+      // The person has confirmed or rejected predicted state, and said nothing else.
+      if (endsWithResultsOf(run.messages, run.confirmCalls)) return complete(run, { type: 'done' })
+      return runAgents(run, plan)
     case 'continue':
       return runAgents(run, plan)
   }
@@ -125,10 +129,16 @@ function writeStateChange(
 
 const localUser: Identity = { app: 'default', user: 'local' }
 
+function withoutConfirmations({ stream, confirmCalls }: ActiveRun): SettledMessages {
+  const { messages, edition } = stream.fold.settle()
+  return { messages: withoutCalls(messages, confirmCalls), edition }
+}
+
 function createRunScope(
-  { agent, input, options, messages, state, stream, usage, shouldStop, checkpoint }: ActiveRun,
+  run: ActiveRun,
   { type, resumption }: Extract<ResumePlan, { type: 'start' | 'continue' }>,
 ): RunScope {
+  const { agent, input, options, messages, state, stream, usage, shouldStop, checkpoint } = run
   const savedValues = type === 'continue' ? checkpoint?.values : {}
   return {
     identity: options.identity ?? localUser,
@@ -139,7 +149,7 @@ function createRunScope(
     values: new Map(Object.entries({ ...savedValues, ...options.values })),
     state,
     resumption,
-    histories: new Histories(() => stream.fold.settle()),
+    histories: new Histories(() => withoutConfirmations(run)),
     clientMessages: () => stream.fold.messages,
     frames: new Map(),
     services: {
@@ -170,12 +180,13 @@ function createCallIds(history: readonly Message[], newId: IdSource): (wanted: s
   }
 }
 
-function rootContext({ agent, input, signal, messages, trace }: ActiveRun, scope: RunScope): AgentContext {
+function rootContext(run: ActiveRun, scope: RunScope): AgentContext {
+  const { agent, input, signal, trace } = run
   const address = rootAddress(agent)
   return createContext(scope, {
     name: agent.name,
     address,
-    messages,
+    messages: withoutCalls(run.messages, run.confirmCalls),
     scope: { address, subagentRunId: undefined, messages: undefined },
     originRunId: scope.resumption.originRunId,
     isSelf: false,

@@ -19,11 +19,10 @@ export async function runConfig(setup: GraphSetup, ctx: RunContext): Promise<Run
   const config = ((await resolvePerRun(setup.options.config, ctx)) ?? {}) as RunnableConfig
   const { configurable } = await threadConfig(setup, ctx)
   const suffix = ctx.span.subagentRunId === undefined ? '' : `/${stableHash(ctx.span.address)}`
-  const { tools, context } = ctx.client
   return {
     ...config,
     configurable: {
-      ...withClientExtras(config.configurable ?? {}, { tools, context }),
+      ...withClientExtras(config.configurable ?? {}, ctx.client),
       thread_id: `${String(configurable?.thread_id)}${suffix}`,
     },
   }

@@ -105,7 +105,7 @@ async function startWithNews(
   config: RunnableConfig,
 ): Promise<GraphRunStart> {
   const { graph } = setup
-  const { tools, context } = ctx.client
+  const { tools } = ctx.client
   const clientTools = new Set(tools.map(({ name }) => name))
   const prepared = await prepareGraphInput(graph, config, {
     messages: ctx.messages,
@@ -117,7 +117,7 @@ async function startWithNews(
   const { messages, values, rewound, thread } = prepared
   const { known } = splitState(setup, ctx.state)
   const changed = rewound ? { ...rewound.outside, ...changedValues(known, rewound.values) } : known
-  const update = { ...stateUpdate(graph, changed, values), ...extrasInput(graph, { tools, context }) }
+  const update = { ...stateUpdate(graph, changed, values), ...extrasInput(graph, ctx.client) }
   const input = messages ? { messages, ...update } : resumeWith(update)
   return { type: 'run', input, config: { ...config, ...prepared.config }, ...(thread && { thread }) }
 }

@@ -3,11 +3,12 @@ import { isRecord } from '../../core/json.js'
 import type { StatefulGraph } from '../contract.js'
 import { inputKeys, overwriting } from '../input/state-keys.js'
 
-/** Tools and context that the client sends with a run, for the code of a graph. */
+/** What the client sends with a run beside messages and state, for the code of a graph. */
 export interface ClientExtras {
   /** The client tools. */
   readonly tools: readonly Tool[]
   readonly context: readonly Context[]
+  readonly forwardedProps?: unknown
 }
 
 /** A config that nodes and tools get, or the runtime that hooks of middleware get. */
@@ -32,6 +33,7 @@ export function clientExtras(config: HasConfigurable | undefined): ClientExtras 
   return {
     tools: Array.isArray(extras.tools) ? (extras.tools as Tool[]) : [],
     context: Array.isArray(extras.context) ? (extras.context as Context[]) : [],
+    forwardedProps: extras.forwardedProps,
   }
 }
 
@@ -39,7 +41,10 @@ export function clientExtras(config: HasConfigurable | undefined): ClientExtras 
  * The extras as input for a graph whose state has the key `tools`, `ag-ui` or `copilotkit`. They replace what the client
  * has in its state there. In `tools` and `copilotkit.actions` the tools have the form that `bindTools` takes.
  */
-export function extrasInput(graph: StatefulGraph, { tools, context }: ClientExtras): Record<string, unknown> {
+export function extrasInput(
+  graph: StatefulGraph,
+  { tools, context, forwardedProps }: ClientExtras,
+): Record<string, unknown> {
   const keys = inputKeys(graph)
   const callable = tools.map(({ name, description, parameters }) => ({
     type: 'function',
@@ -48,7 +53,7 @@ export function extrasInput(graph: StatefulGraph, { tools, context }: ClientExtr
   }))
   const candidates = {
     tools: callable,
-    'ag-ui': { tools, context },
+    'ag-ui': { tools, context, ...(forwardedProps === undefined ? {} : { forwardedProps }) },
     copilotkit: { actions: callable, context },
   }
   return overwriting(

@@ -1,5 +1,6 @@
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import type { EventSink } from '../../bridge/event-sink.js'
+import type { PredictStateMapping } from '../../agents/index.js'
 import { MessageWriter } from '../../bridge/message-writer.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/json.js'
@@ -20,6 +21,8 @@ export interface ModelMessageOptions extends Pick<GraphTranslatorOptions, 'newId
   readonly subagentRunId: string | undefined
   /** The id for a message that has none. */
   readonly fallbackId: string
+  /** Tool arguments that clients may show as state. */
+  readonly predictState?: readonly PredictStateMapping[]
 }
 
 /** The parts of a broken-off message that clients have. */

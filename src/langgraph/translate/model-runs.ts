@@ -26,7 +26,9 @@ interface ModelRun {
   usage: UsageMetadata | undefined
 }
 
-const unannounced = { isHidden: false, provider: undefined, model: undefined }
+type ModelFacts = Pick<GraphEventOf<'model-start'>, 'isHidden' | 'provider' | 'model' | 'predictState'>
+
+const unannounced: ModelFacts = { isHidden: false, provider: undefined, model: undefined }
 
 /** Translates the calls of models: their messages, their usage and their failures. */
 export class ModelRuns {
@@ -103,14 +105,11 @@ export class ModelRuns {
       calls.result({ toolCallId, content: rejectedCallContent, metadata, subagentRunId })
   }
 
-  #add(
-    runId: string,
-    { isHidden, provider, model }: Pick<GraphEventOf<'model-start'>, 'isHidden' | 'provider' | 'model'>,
-  ): ModelRun {
+  #add(runId: string, { isHidden, provider, model, predictState = [] }: ModelFacts): ModelRun {
     const { subagentRunId } = this.#options.spans.of(runId)
     const message = isHidden
       ? undefined
-      : new ModelMessage({ ...this.#options, subagentRunId, fallbackId: `run-${runId}` })
+      : new ModelMessage({ ...this.#options, subagentRunId, fallbackId: `run-${runId}`, predictState })
     const run: ModelRun = { message, provider, model, usage: undefined }
     this.#runs.set(runId, run)
     return run

@@ -5,6 +5,10 @@ import {
   type ToolCallResult,
   type ToolCallTrackerOptions,
 } from '../../bridge/tool-call-tracker.js'
+import type { PredictStateMapping } from '../../agents/index.js'
+import type { EventSink } from '../../bridge/event-sink.js'
+import { predictStateEvent } from '../../bridge/predict-state.js'
+import { spanTag } from '../../bridge/spans.js'
 import { parseJson } from '../../core/json.js'
 import { toolResultId } from '../messages/to-agui.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
@@ -48,6 +52,9 @@ export interface ToolCallAssemblerOptions {
   /** The id of the message that the calls belong to. */
   readonly messageId: string
   readonly report: (problem: string) => void
+  readonly sink: EventSink
+  /** Tool arguments that clients may show as state. */
+  readonly predictState?: readonly PredictStateMapping[]
 }
 
 /** A tool call in a whole message. */
@@ -64,6 +71,7 @@ export interface WholeToolCall {
 export class ToolCallAssembler {
   readonly #options: ToolCallAssemblerOptions
   readonly #all: AssembledCall[] = []
+  #isPredicted = false
 
   constructor(options: ToolCallAssemblerOptions) {
     this.#options = options
@@ -158,11 +166,20 @@ export class ToolCallAssembler {
       this.#options.calls.addAlias(id, call.toolCallId)
   }
 
+  /** Tells clients once for a message what its calls predict. */
+  #predictState(toolName: string | undefined): void {
+    const { sink, predictState = [], subagentRunId } = this.#options
+    if (this.#isPredicted || !predictState.some(({ tool }) => tool === toolName)) return
+    this.#isPredicted = true
+    sink.add({ ...predictStateEvent(predictState), ...spanTag(subagentRunId) })
+  }
+
   #start(call: AssembledCall, args: string): void {
     const { calls, subagentRunId, messageId: parentMessageId, report } = this.#options
     const id = call.givenId ?? `${parentMessageId}:tc${this.#all.indexOf(call)}`
     call.toolCallId = id
     call.args = args
+    this.#predictState(call.name)
     call.isRepeat = !calls.start({ id, name: call.name ?? '', parentMessageId, subagentRunId })
     if (call.isRepeat) report(`tool call '${id}' has the id of an earlier one; it was left out`)
     else if (args !== '') calls.args(id, args, subagentRunId)

@@ -39,7 +39,6 @@ export function translateEvents(
     hidesText: () => false,
     wireName: (name) => name,
     isClientTool: () => false,
-    predictState: [],
     parentSubagentRunId: undefined,
     newId: sequentialIds(),
     changeState: (snapshot) => ({ type: 'STATE_SNAPSHOT', snapshot: { ...snapshot } }),
