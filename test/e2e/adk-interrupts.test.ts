@@ -58,7 +58,7 @@ function helper(steps: readonly LlmStep[], tools: LlmAgent['tools'] = [remove, l
   return { llm, make: (): AdkRoot => new LlmAgent({ name: 'helper', model: llm, tools }) }
 }
 
-const yes = (payload: unknown = {}) => ({ status: 'resolved' as const, payload })
+const yes = (payload?: unknown) => ({ status: 'resolved' as const, payload })
 
 /** What becomes of the server, between question and answer. */
 type Between =
@@ -319,6 +319,87 @@ describe.each(betweens)('between question and answer: %s', (between) => {
     const end = await talk.answer((one) => yes({ confirmed: pathOf(one) === '/b' }))
     expect([textIn(end), done]).toEqual(['Done.', ['/b']])
     expect(llm.calls).toHaveLength(2)
+  })
+})
+
+describe('a question whether a tool may be called', () => {
+  const asks = new FunctionTool({
+    name: 'send',
+    description: 'Sends.',
+    parameters: z.object({ to: z.string() }),
+    execute: ({ to }, context) => {
+      if (context?.toolConfirmation?.confirmed) done.push(to)
+      else if (!context?.toolConfirmation) context?.requestConfirmation({ hint: 'She is on leave.' })
+      return { sent: context?.toolConfirmation?.confirmed ?? false }
+    },
+  })
+
+  it('says what is about to be done: tool, arguments and hint', async () => {
+    const { make } = helper(
+      [callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'send', args: { to: 'ann' } })],
+      [remove, asks],
+    )
+    const talk = await converse(make, 'nothing')
+    const events = await talk.say('Go')
+    const [first, second] = interruptsIn(events)
+    expect(first).toMatchObject({
+      reason: 'confirmation',
+      message: 'May the tool "remove" be called with {"path":"/a"}?',
+      toolCallId: callId(events, 'remove'),
+      responseSchema: { properties: { approved: {} } },
+      metadata: { agent: 'helper', toolName: 'remove', arguments: { path: '/a' } },
+    })
+    expect(second).toMatchObject({
+      message: 'She is on leave.\nMay the tool "send" be called with {"to":"ann"}?',
+      toolCallId: callId(events, 'send'),
+      metadata: { toolName: 'send', arguments: { to: 'ann' }, hint: 'She is on leave.' },
+    })
+  })
+
+  it.each([
+    [{ approved: true }, true],
+    [{ confirmed: true }, true],
+    [{ approved: true, confirmed: true }, true],
+    [true, true],
+    [{ approved: false }, false],
+    [{ confirmed: false }, false],
+    [{ approved: true, confirmed: false }, false],
+    [{ approved: false, confirmed: true }, false],
+    [{ approved: 'true' }, false],
+    [{ approved: 1 }, false],
+    [{ decision: 'approve' }, false],
+    [{}, false],
+    [[true], false],
+    ['yes', false],
+    [false, false],
+    [null, false],
+    [undefined, false],
+  ])('is answered by %j: %s', async (payload, isYes) => {
+    const { llm, make } = helper(
+      [
+        callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'send', args: { to: 'ann' } }),
+        says('Well.'),
+      ],
+      [remove, asks],
+    )
+    const talk = await converse(make, 'nothing')
+    await talk.say('Go')
+    expect(textIn(await talk.answer(() => yes(payload)))).toBe('Well.')
+    expect([done, llm.calls.length]).toEqual([isYes ? ['/a', 'ann'] : [], 2])
+  })
+
+  it.each([
+    [true, ['/a']],
+    [false, []],
+    ['no', []],
+  ])('is answered by %j from a client before 1.0', async (resume, removed) => {
+    const { make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Well.')])
+    const talk = await converse(make, 'nothing')
+    await talk.say('Remove /a')
+    const messages = await historyOf(talk.served)
+    const body = inputOf({ runId: 'run-9', messages, forwardedProps: { command: { resume } } })
+    expect(textIn((await talk.served.stream('/run', { body })).events)).toBe('Well.')
+    expect(done).toEqual(removed)
   })
 })
 

@@ -31,12 +31,13 @@ function respond(
   return { functionResponse: { id: functionCallId, name: functionCallName, response } }
 }
 
-/** Anything but a clear yes is a no. */
+/** Anything but a clear yes is a no: `true`, `approved`, or ADK's own `confirmed`. */
 function confirmationResponse(answer: Answer): Record<string, unknown> {
   if (answer.status === 'cancelled') return { confirmed: false }
   const { payload } = answer
   if (!isRecord(payload)) return { confirmed: payload === true }
-  const confirmed = (payload.confirmed ?? payload.approved) === true
+  const given = [payload.approved, payload.confirmed].filter((value) => value !== undefined)
+  const confirmed = given.length > 0 && given.every((value) => value === true)
   return { confirmed, ...(payload.payload === undefined ? {} : { payload: payload.payload }) }
 }
 

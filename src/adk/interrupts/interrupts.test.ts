@@ -36,14 +36,21 @@ describe('a confirmation', () => {
         id: expect.stringMatching(/^int-[0-9a-f]{16}$/) as string,
         subagentRunId: 'sub-1',
         reason: 'confirmation',
-        message: 'Pay 3 coins?',
+        message: 'Pay 3 coins?\nMay the tool "pay" be called with {"amount":3}?',
         toolCallId: 'p1',
         responseSchema: {
-          type: 'object',
-          properties: { confirmed: { type: 'boolean' }, payload: {} },
-          required: ['confirmed'],
+          properties: {
+            approved: { description: expect.any(String) as string, anyOf: [{ type: 'boolean' }, {}] },
+            payload: {},
+          },
         },
-        metadata: { agent: 'clerk', toolName: 'pay', arguments: { amount: 3 }, payload: { tip: 0 } },
+        metadata: {
+          agent: 'clerk',
+          toolName: 'pay',
+          arguments: { amount: 3 },
+          hint: 'Pay 3 coins?',
+          payload: { tip: 0 },
+        },
       },
       kind: 'confirmation',
       functionCallId: 'q1',
@@ -56,7 +63,19 @@ describe('a confirmation', () => {
   it('asks in words for people where ADK speaks to programmers', () => {
     const hint = 'Please approve or reject the tool call pay() by responding with a FunctionResponse with ...'
     const event = asking('adk_request_confirmation', { ...pay, toolConfirmation: { hint, confirmed: false } })
-    expect(asked(event).interrupt.message).toBe('May the tool "pay" be called?')
+    expect(asked(event).interrupt.message).toBe('May the tool "pay" be called with {"amount":3}?')
+    expect(asked(event).interrupt.metadata).not.toHaveProperty('hint')
+  })
+
+  it('cuts long arguments in its message only', () => {
+    const args = { text: 'x'.repeat(9_999) }
+    const originalFunctionCall = { ...pay.originalFunctionCall, args }
+    const { message = '', metadata } = asked(
+      asking('adk_request_confirmation', { ...pay, originalFunctionCall }),
+    ).interrupt
+    expect(message.length).toBeLessThan(600)
+    expect(message).toMatch(/xxx…\?$/)
+    expect(metadata).toMatchObject({ arguments: args })
   })
 
   it('has another id in every run, and for every call', () => {
@@ -256,6 +275,8 @@ describe('the answer to a confirmation', () => {
     [resolved({ approved: true }), { confirmed: true }],
     [resolved(true), { confirmed: true }],
     [resolved({ confirmed: false, approved: true }), { confirmed: false }],
+    [resolved({ confirmed: true, approved: false }), { confirmed: false }],
+    [resolved({}), { confirmed: false }],
     [resolved({ confirmed: 'true' }), { confirmed: false }],
     [resolved('yes'), { confirmed: false }],
     [resolved(null), { confirmed: false }],

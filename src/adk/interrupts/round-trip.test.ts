@@ -128,7 +128,7 @@ describe('a tool that asks for confirmation by itself', () => {
     const talk = interview(a.agent)
     await talk.ask()
     expect(talk.interrupts()[0]?.interrupt).toMatchObject({
-      message: 'Delete all?',
+      message: 'Delete all?\nMay the tool "delete" be called?',
       metadata: { payload: { how: 'soft' } },
     })
     expect(textLines(await talk.answer([answer]))).toEqual(['a: done'])

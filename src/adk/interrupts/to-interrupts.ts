@@ -67,26 +67,45 @@ function describeRequest({ request, event }: AdkRequest): Omit<Interrupt, 'id'> 
 }
 
 function describeConfirmation(
-  request: UserInputRequest,
+  { message, payload, author, ...request }: UserInputRequest,
   call: FunctionCall | undefined,
 ): Omit<Interrupt, 'id'> {
   const original = adkField(call?.args, 'originalFunctionCall')
   const toolName = request.toolName ?? adkField(original, 'name')
-  const { message, payload, author } = request
   // ADK's default message is for programmers.
-  const isDefault = message === undefined || message.startsWith('Please approve or reject the tool call ')
+  const isDefault = !message || message.startsWith('Please approve or reject the tool call ')
+  const hint = isDefault ? undefined : message
+  const metadata = jsonMembers({
+    agent: author,
+    toolName,
+    arguments: adkField(original, 'args'),
+    hint,
+    payload,
+  })
+  const question = `May the tool "${String(toolName)}" be called${withArguments(metadata.arguments)}?`
   return {
     reason: 'confirmation',
-    message: isDefault ? `May the tool "${String(toolName)}" be called?` : message,
+    message: hint === undefined ? question : `${hint}\n${question}`,
     ...toolCallIdField(adkField(original, 'id')),
     responseSchema: confirmationSchema(payload !== undefined),
-    metadata: jsonMembers({ agent: author, toolName, arguments: adkField(original, 'args'), payload }),
+    metadata,
   }
 }
 
+const maxShown = 500
+
+/** The arguments of a call in words. Long ones are cut: the metadata has them all. */
+function withArguments(args: unknown): string {
+  if (!isRecord(args) || Object.keys(args).length === 0) return ''
+  const text = JSON.stringify(args)
+  const isLong = text.length > maxShown
+  return ` with ${isLong ? `${text.slice(0, maxShown).replace(/\p{Surrogate}$/u, '')}…` : text}`
+}
+
+/** Shows clients what to send, and takes anything: all but a clear yes is a no. */
 function confirmationSchema(hasPayload: boolean): JsonSchema {
-  const properties = { confirmed: { type: 'boolean' }, ...(hasPayload ? { payload: {} } : {}) }
-  return { type: 'object', properties, required: ['confirmed'] }
+  const approved = { description: 'true: yes; anything else: no', anyOf: [{ type: 'boolean' }, {}] }
+  return { properties: { approved, ...(hasPayload ? { payload: {} } : {}) } }
 }
 
 function describeInput({

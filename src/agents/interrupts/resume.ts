@@ -169,7 +169,8 @@ async function checkAnswers(
       continue
     }
     const schema = open.find(({ interrupt }) => interrupt.id === interruptId)?.interrupt.responseSchema
-    const checked = schema ? await checkAgainst(schema, payload) : undefined
+    // JSON has no undefined: an answer without a payload is null.
+    const checked = schema ? await checkAgainst(schema, payload ?? null) : undefined
     if (checked?.ok === false)
       throw misfit(`The answer to '${interruptId}' does not fit`, checked.issues, interruptId)
     answers.set(interruptId, { status, payload: payload as unknown })
