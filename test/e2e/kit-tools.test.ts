@@ -7,6 +7,7 @@ import {
   type Middleware,
   type ToolContext,
 } from '../../src/index.js'
+import { deepAgent } from '../../src/agents/prebuilt/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 
@@ -97,6 +98,24 @@ describe('middlewares', () => {
       type: 'RUN_ERROR',
       code: 'TOOL_ERROR',
     })
+  })
+})
+
+describe('an agent with a list of steps', () => {
+  it('begins every request as the one before it, so that providers can cache it', async () => {
+    const write = (status: string) => ({
+      toolCall: { name: 'write_todos', args: { todos: [{ content: 'Look', status }] } },
+    })
+    const model = scriptedModel([[write('in_progress')], [write('completed')], 'Done.', 'More.'])
+    const served = await serveAgents({ agents: [deepAgent({ name: 'deep', model })] })
+    const talk = served.talk()
+    await talk.say('Go.')
+    await talk.say('And now?')
+    const sent = model.requests.map(({ messages }) => messages.map(({ role, content }) => [role, content]))
+    for (const [index, before] of sent.slice(0, -1).entries())
+      expect(sent[index + 1]?.slice(0, before.length)).toEqual(before)
+    expect(new Set(model.requests.map(({ instructions }) => instructions)).size).toBe(1)
+    expect(sent).toHaveLength(4)
   })
 })
 

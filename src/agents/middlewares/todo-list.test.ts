@@ -42,11 +42,13 @@ describe('a list that the model writes', () => {
     ])
   })
 
-  test('is told to it as it stands, and not while there is none', async () => {
+  test('is the result of the tool, and each request begins as the one before it', async () => {
     const { client, model } = planner([[write('c1', plan)], [write('c2', [])], 'Done.'])
     const { events } = await client.say('A shirt.')
-    const told = model.requests.map(({ instructions = '' }) => instructions.split('as it stands:\n')[1])
-    expect(told).toEqual([undefined, '[x] Look\n[>] Cut\n[ ] Sew', undefined])
+    const [first, second, third] = model.requests
+    expect(new Set(model.requests.map(({ instructions }) => instructions)).size).toBe(1)
+    expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages)
+    expect(third?.messages.slice(0, second?.messages.length)).toEqual(second?.messages)
     expect(resultsIn(events)).toEqual([
       'c1: The list is now:\n[x] Look\n[>] Cut\n[ ] Sew',
       'c2: The list is empty now.',
@@ -58,7 +60,8 @@ describe('a list that the model writes', () => {
     await client.say('A shirt.')
     const messages = [{ id: 'u9', role: 'user' as const, content: 'Go on.' }]
     await client.send({ messages, state: { todos: [{ content: 'Iron', status: 'pending' }, 'nonsense'] } })
-    expect(model.requests[2]?.instructions).toMatch(/as it stands:\n\[ \] Iron$/)
+    const changed = 'The list of steps has changed. The list is now:\n[ ] Iron'
+    expect(model.requests[2]?.messages.at(-1)).toMatchObject({ role: 'user', content: changed })
   })
 
   test('is told after a question was answered', async () => {
@@ -70,7 +73,7 @@ describe('a list that the model writes', () => {
     const asked = await client.say('A shirt.')
     const { outcome } = await client.answer({ [idOf(asked)]: true })
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.', state: { todos: plan } })
-    expect(model.requests[2]?.instructions).toContain('[>] Cut')
+    expect(JSON.stringify(model.requests[2]?.messages)).toContain('[>] Cut')
   })
 
   test('may have several steps in progress', async () => {

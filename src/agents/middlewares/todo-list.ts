@@ -1,3 +1,4 @@
+import type { Message } from '@ag-ui/core'
 import { isRecord } from '../../core/json.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { Middleware } from '../chat/middleware.js'
@@ -31,7 +32,8 @@ const usage = [
 /**
  * Lets an agent plan: the tool `write_todos` replaces a list of steps, each pending, in progress or completed. The list
  * is in the shared state, where the client can show and change it. Every model request contains the current list, unless
- * it is empty, in later runs of the thread too.
+ * it is empty, in later runs of the thread too: as the tool's last result, or at the end when the client has changed it since.
+ * What comes before stays the same from call to call, so providers can cache it.
  *
  * @example
  * const agent = defineAgent({ name: 'builder', model, tools, middlewares: [todoList()] })
@@ -47,8 +49,11 @@ export function todoList({ key = 'todos', instructions = usage }: TodoListOption
     model(request, next, ctx) {
       const todos = toTodos(readStateKey(ctx.state, key))
       if (todos.length === 0) return next(request)
-      const current = `Your list of steps, as it stands:\n${formatTodos(todos)}`
-      return next({ ...request, instructions: addInstructions(request.instructions, current) })
+      const list = listResult(todos)
+      const { messages } = request
+      if (lastListIn(messages) === list) return next(request)
+      const content = `The list of steps has changed. ${list}`
+      return next({ ...request, messages: [...messages, { id: `${key}-list`, role: 'user', content }] })
     },
   }
 }
@@ -60,9 +65,23 @@ function writeTodosTool(key: string): Tool {
     parameters: todosSchema,
     execute({ todos }, ctx) {
       ctx.setState((state: unknown) => withStateKey(state, key, todos))
-      return todos.length === 0 ? 'The list is empty now.' : `The list is now:\n${formatTodos(todos)}`
+      return todos.length === 0 ? 'The list is empty now.' : listResult(todos)
     },
   })
+}
+
+const listTitle = 'The list is now:\n'
+
+function listResult(todos: readonly Todo[]): string {
+  return `${listTitle}${formatTodos(todos)}`
+}
+
+/** The list as the model has written it last, if that is still in the conversation. */
+function lastListIn(messages: readonly Message[]): unknown {
+  const last = messages.findLast(
+    ({ role, content }) => role === 'tool' && typeof content === 'string' && content.startsWith(listTitle),
+  )
+  return last?.content
 }
 
 const marks: Readonly<Record<TodoStatus, string>> = {

@@ -46,7 +46,8 @@ export function deepAgent({ subAgents = [], files = stateFiles(), ...options }: 
     ...shared,
     instructions: extendInstructions(instructions, guidance),
     tools: [...tools, taskTool(agents, name)],
-    middlewares: [todoList(), ...shared.middlewares],
+    // Last: what it adds to a request is not for other middlewares to shorten.
+    middlewares: [...shared.middlewares, todoList()],
   })
 }
 
