@@ -8,7 +8,7 @@ import {
 } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
-import { createRunStream, type AgentEvent } from '../protocol/index.js'
+import { countingMessages, createRunStream, type AgentEvent } from '../protocol/index.js'
 import type { AdkOptions, AdkRoot } from './contract.js'
 import { runAdk } from './run/run-adk.js'
 import { RunPluginManager } from './run/plugin-manager.js'
@@ -104,7 +104,7 @@ async function* withMessagesSnapshot(
       const step = await events.next()
       isOver = step.done === true
       if (step.done === true) {
-        yield { type: 'MESSAGES_SNAPSHOT', messages: [...stream.fold.messages] }
+        yield { type: 'MESSAGES_SNAPSHOT', messages: [...countingMessages(stream.fold.messages)] }
         return step.value
       }
       stream.write(step.value)

@@ -81,6 +81,11 @@ export class MessageWriter {
       const type = kind === 'reasoning' ? 'REASONING_MESSAGE_END' : 'TEXT_MESSAGE_END'
       this.#options.sink.add({ type, messageId, ...spanTag(this.subagentRunId) })
     }
+    this.breakOff()
+  }
+
+  /** Stops writing the message without an end, which an incomplete message gets of the run stream. */
+  breakOff(): void {
     this.kind = this.messageId = undefined
     this.#hasWritten = false
   }

@@ -38,9 +38,13 @@ export {
   rejectedMark,
   rejectMessage,
   reportedMark,
+  retryEventName,
+  rewriteEventName,
+  rewriteMessages,
   toolErrorMark,
   toToolError,
 } from './messages.js'
+export { countingMessages } from './run-stream/rewrites.js'
 export { createRunStream, resumeRunStream } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/run-stream.js'
 export { sumUsage } from './token-usage.js'

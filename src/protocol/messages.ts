@@ -21,7 +21,25 @@ export const importedMark: Metadata = { millrace: { imported: true } }
 /** Metadata of a call that a client has made itself, and of its result. */
 export const reportedMark: Metadata = { millrace: { reported: true } }
 
-/** Metadata of a rejected message. Clients may hide it; models never see it. */
+/** The CUSTOM event before another attempt. Its `messageIds` are rejected. */
+export const retryEventName = 'millrace.retry'
+
+/**
+ * The CUSTOM event for messages that clients have in an older version: their new `messages`, and the `messageIds` of those
+ * that are gone. Clients may show the change at once. All get it with the snapshot at the end of the run.
+ */
+export const rewriteEventName = 'millrace.rewrite'
+
+/** The event that replaces the content and the tool calls of messages, by their ids; of results, by their calls. */
+export function rewriteMessages(
+  messages: readonly Message[],
+  messageIds: readonly string[] = [],
+): AgentEvent {
+  const gone = messageIds.length === 0 ? {} : { messageIds }
+  return { type: 'CUSTOM', name: rewriteEventName, value: { messages, ...gone } }
+}
+
+/** Metadata of a rejected message. Clients may hide it until the run ends without it; models never see it. */
 export function rejectedMark(reason: string): Metadata {
   return { millrace: { rejected: reason } }
 }

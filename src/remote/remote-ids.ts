@@ -1,6 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { stableHash } from '../core/ids.js'
-import type { AgentEvent } from '../protocol/index.js'
+import { isRecord } from '../core/json.js'
+import { rewriteEventName, type AgentEvent, type EventOf } from '../protocol/index.js'
 
 export interface RemoteIdsOptions {
   readonly runId: string
@@ -89,9 +90,25 @@ export class RemoteIds {
         const interruptIds = ids.map((id) => this.interruptId(id))
         return { ...event, outcome: { type: 'suspended', interruptIds } }
       }
+      case 'CUSTOM':
+        return event.name === rewriteEventName ? this.#withLocalCalls(event) : event
       default:
         return event
     }
+  }
+
+  /** Rewritten messages with the ids of this run. The run stream checks them. */
+  #withLocalCalls(event: EventOf<'CUSTOM'>): AgentEvent {
+    const value: unknown = event.value
+    if (!isRecord(value) || !Array.isArray(value.messages)) return event
+    const toLocal = (one: unknown, member: string): unknown =>
+      isRecord(one) && typeof one[member] === 'string' ? { ...one, [member]: this.callId(one[member]) } : one
+    const messages = value.messages.map((message: unknown) => {
+      if (!isRecord(message)) return message
+      if (!Array.isArray(message.toolCalls)) return toLocal(message, 'toolCallId')
+      return { ...message, toolCalls: message.toolCalls.map((call: unknown) => toLocal(call, 'id')) }
+    })
+    return { ...event, value: { ...value, messages } }
   }
 
   #withLocalSpan(event: AgentEvent): AgentEvent {

@@ -1,27 +1,28 @@
 import type { ActivityMessage, AssistantMessage, Message, ReasoningMessage, ToolMessage } from '@ag-ui/core'
 import { spanTag } from '../bridge/spans.js'
-import { isRecord } from '../core/json.js'
-import { toolErrorMark, type AgentEvent, type AgUiEvent } from '../protocol/index.js'
+import { isEqual, isRecord, parseJson } from '../core/json.js'
+import { rewriteMessages, toolErrorMark, type AgentEvent, type AgUiEvent } from '../protocol/index.js'
 import { toMessage, type RawEvent } from './check-event.js'
 
 /**
- * The events for those messages of a snapshot that the agent did not stream. The rest is ignored: it is the agent's view of
- * a conversation that others take part in. Only messages after the last one it got belong to this run. Throws
- * INVALID_EVENT if one of these messages is malformed.
+ * The events for those messages of a snapshot that the agent did not stream, or not like this. The rest is ignored: it is
+ * the agent's view of a conversation that others take part in. Only messages after the last one it got belong to this
+ * run. Throws INVALID_EVENT if one of these messages is malformed.
  */
 export function eventsMissingFrom(run: RunMessages, snapshot: RawEvent, name: string): AgentEvent[] {
   const all: readonly unknown[] = Array.isArray(snapshot.messages) ? snapshot.messages : []
-  return all.slice(startOfRun(all, run)).flatMap((value) => {
-    const message = toMessage(value, name)
-    return message ? missingEvents(message, run) : []
-  })
+  const own = all.slice(startOfRun(all, run)).flatMap((value) => toMessage(value, name) ?? [])
+  const rewritten = own.filter((message) => run.isRewritten(message))
+  const missing = own.flatMap((message) => missingEvents(message, run))
+  return rewritten.length === 0 ? missing : [...missing, rewriteMessages(rewritten)]
 }
 
 /** The messages of a run: those it was started with, and those that its events have made. */
 export class RunMessages {
   readonly #sent: ReadonlySet<string>
   readonly #sentCalls = new Set<string>()
-  readonly #calls = new Set<string>()
+  /** Arguments by tool-call id. */
+  readonly #calls = new Map<string, string>()
   readonly #results = new Set<string>()
   /** Text by message id. */
   readonly #texts = new Map<string, string>()
@@ -50,9 +51,11 @@ export class RunMessages {
       case 'TOOL_CALL_START':
       case 'TOOL_CALL_CHUNK':
         if (event.toolCallId === undefined) return
-        this.#calls.add(event.toolCallId)
+        this.#addArguments(event.toolCallId, 'delta' in event ? event.delta : undefined)
         this.#others.add(event.parentMessageId ?? event.toolCallId)
         return
+      case 'TOOL_CALL_ARGS':
+        return this.#addArguments(event.toolCallId, event.delta)
       case 'TOOL_CALL_RESULT':
         this.#results.add(event.toolCallId)
         this.#others.add(event.messageId)
@@ -90,7 +93,25 @@ export class RunMessages {
 
   /** The calls of this run without a result, in order. */
   openCalls(): string[] {
-    return [...this.#calls].filter((id) => !this.#results.has(id))
+    return [...this.#calls.keys()].filter((id) => !this.#results.has(id))
+  }
+
+  /** Whether this version of a message has another text, or other arguments, than the run has streamed. */
+  isRewritten(message: Message): boolean {
+    const { id, role, content } = message
+    if (role !== 'assistant' && role !== 'reasoning') return false
+    const streamed = this.#texts.get(id)
+    // Some servers leave the text of a message with calls out.
+    if (content && streamed !== undefined && streamed !== content) return true
+    const calls = role === 'assistant' ? (message.toolCalls ?? []) : []
+    return calls.some((call) => {
+      const args = this.#calls.get(call.id)
+      return args !== undefined && !isSameJson(args, call.function.arguments)
+    })
+  }
+
+  #addArguments(toolCallId: string, delta = ''): void {
+    this.#calls.set(toolCallId, (this.#calls.get(toolCallId) ?? '') + delta)
   }
 
   /** A chunk without an id continues the latest message. */
@@ -99,6 +120,11 @@ export class RunMessages {
     this.#latestId = id
     this.#texts.set(id, (this.#texts.get(id) ?? '') + delta)
   }
+}
+
+/** No arguments are an empty object. */
+function isSameJson(one: string, other: string): boolean {
+  return one === other || isEqual(parseJson(one || '{}'), parseJson(other || '{}'))
 }
 
 /** If all messages have new ids, this run starts after the last user message. */

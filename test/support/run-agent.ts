@@ -9,7 +9,7 @@ import {
   run,
 } from '../../src/agents/run/run.js'
 import { manualClock } from '../../src/core/clock.js'
-import type { AgUiEvent, EventOf } from '../../src/protocol/index.js'
+import { createFold, isRejected, type AgUiEvent, type EventOf } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 
 /** A run that has been read to its end. */
@@ -43,6 +43,13 @@ export async function* linted(
   } finally {
     assertValidStream(events, { input: inputOf(request, running, options), complete })
   }
+}
+
+/** The messages that a run has shown and then rejected, as they were before its last snapshot. */
+export function rejectedIn(events: readonly AgUiEvent[]): Message[] {
+  const fold = createFold()
+  for (const event of events) if (event.type !== 'MESSAGES_SNAPSHOT') fold.apply(event)
+  return fold.messages.filter(isRejected)
 }
 
 /** The RunAgentInput that a request stands for. */

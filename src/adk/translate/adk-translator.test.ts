@@ -151,8 +151,12 @@ describe('an error event', () => {
     expect(loose).toMatchObject([{ name: 'adk.error', value: { code: '429' } }])
   })
 
-  test('ends the text that was coming in', () => {
-    expect(translateEvents([chunkOf('Hal'), failed]).batches[1]).toMatchObject([{ type: 'TEXT_MESSAGE_END' }])
+  test('leaves the text that was coming in incomplete; the agent that continues takes it back', () => {
+    const { batches, messages } = translateEvents([chunkOf('Hal'), failed])
+    expect(batches[1]).toEqual([])
+    expect(messages).toMatchObject([{ content: 'Hal' }])
+    const recovered = translateEvents([chunkOf('Hal'), failed, chunkOf('Hello'), wholeOf('Hello')])
+    expect(recovered.messages).toMatchObject([{ content: 'Hello' }])
   })
 
   test('with text is why the model stopped there, no error', () => {
@@ -184,7 +188,7 @@ describe('a retry', () => {
     errorMessage: 'Retry attempt 1/3 for agent execution',
   })
 
-  test('is progress: it is told, ends what is open, and nothing failed', () => {
+  test('is progress: it is told, takes back what is incomplete, and nothing failed', () => {
     const { batches, translator, messages } = translateEvents([
       chunkOf('Hal'),
       adkEvent({ errorCode: '500' }),
@@ -192,14 +196,15 @@ describe('a retry', () => {
       chunkOf('Hello'),
       wholeOf('Hello'),
     ])
-    expect(batches[2]).toEqual([
-      { type: 'CUSTOM', name: 'millrace.retry', value: { reason: 'Retry attempt 1/3 for agent execution' } },
-    ])
-    expect(translator.error).toBeUndefined()
-    expect(messages.map(({ content }) => content)).toEqual(['Hal', 'Hello'])
-    expect(translateEvents([chunkOf('Hal'), retry]).batches[1]?.[0]).toMatchObject({
-      type: 'TEXT_MESSAGE_END',
+    const reason = 'Retry attempt 1/3 for agent execution'
+    expect(batches[2]?.at(-1)).toEqual({
+      type: 'CUSTOM',
+      name: 'millrace.retry',
+      value: { reason, messageIds: ['message-1'] },
     })
+    expect(translator.error).toBeUndefined()
+    expect(messages.map(({ content }) => content)).toEqual(['Hello'])
+    expect(translateEvents([chunkOf('Hal'), retry]).messages).toEqual([])
   })
 
   test('too many is an error', () => {
@@ -402,7 +407,7 @@ describe('spans and steps', () => {
       expect(course(events)).toEqual(['+A', 'A:1', 'A:2', '-A'])
     })
 
-    test('with an error that names no branch: the text of that agent ends, its siblings go on', () => {
+    test('with an error that names no branch: the text of that agent breaks off, its siblings go on', () => {
       const events = [
         chunkOf('a1', by('A', 'par.A')),
         chunkOf('b1', by('B', 'par.B')),
@@ -411,8 +416,6 @@ describe('spans and steps', () => {
         wholeOf('b1b2', by('B', 'par.B')),
       ]
       expect(course(events)).toEqual(['+A', 'A:a1', '+B', 'B:b1', 'B:b2', '-B', '-A'])
-      const { batches } = translateEvents(events)
-      expect(batches[2]).toMatchObject([{ type: 'TEXT_MESSAGE_END', messageId: 'message-1' }])
     })
   })
 

@@ -3,7 +3,7 @@ import { getUserInputRequests, type Event } from '@google/adk'
 import { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
 import type { IdSource } from '../../core/ids.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { retryEventName, type AgentEvent } from '../../protocol/index.js'
 import type { Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import type { AdkRequest } from '../interrupts/to-interrupts.js'
@@ -178,7 +178,8 @@ export class AdkTranslator {
   #takeParts(lane: AdkLane, event: Event): void {
     const parts = event.content?.parts ?? []
     if (parts.length === 0) {
-      if (event.errorCode !== undefined || isEndOfAnswer(event)) lane.finishAnswer()
+      if (event.errorCode !== undefined) lane.breakOff()
+      else if (isEndOfAnswer(event)) lane.finishAnswer()
       return
     }
     // ADK may run a call while the answer is still coming in: the rest of it, and the whole, come later.
@@ -252,18 +253,21 @@ export class AdkTranslator {
     if (isOver || !hasFunctionCalls(event)) lane.hasOutput = false
   }
 
-  /** Closes the open items of a failed attempt. A retry is progress, no error. */
+  /** Rejects what a failed attempt has not completed: the session lacks it. A retry is progress, no error. */
   #takeRetry(event: Event): void {
+    const reason = event.errorMessage ?? eventText(event)
+    const rejected: string[] = []
     for (const lane of this.#lanes.all()) {
-      lane.finishAnswer()
+      lane.breakOff()
+      rejected.push(...lane.rejectBroken(reason))
       this.#usage.breakOff(lane)
       lane.writer.parentMessageId = undefined
       lane.hasOutput = false
     }
     this.#calls.dropPartial()
     this.#errors.clear()
-    const reason = event.errorMessage ?? eventText(event)
-    this.#sink.add({ type: 'CUSTOM', name: 'millrace.retry', value: { reason } })
+    const messageIds = rejected.length === 0 ? {} : { messageIds: rejected }
+    this.#sink.add({ type: 'CUSTOM', name: retryEventName, value: { reason, ...messageIds } })
   }
 
   /** Writes the text output of a workflow as a message, if the run has written no other text. */

@@ -1,15 +1,15 @@
+import type { Message } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { MessageWriter, type MessageKind } from '../../bridge/message-writer.js'
+import { spanTag } from '../../bridge/spans.js'
+import { rejectMessage, rewriteMessages } from '../../protocol/index.js'
 import type { AdkTranslatorOptions } from './adk-translator.js'
 import type { AdkSpan } from './spans.js'
 import { StreamedText } from './streamed-text.js'
 import type { ModelCallUsage } from './usage.js'
 
-interface LanesOptions extends Pick<
-  AdkTranslatorOptions,
-  'rootAuthor' | 'isAgent' | 'hidesText' | 'newId' | 'report'
-> {
+interface LanesOptions extends Pick<AdkTranslatorOptions, 'rootAuthor' | 'isAgent' | 'hidesText' | 'newId'> {
   readonly sink: EventSink
 }
 
@@ -20,7 +20,6 @@ export class AdkLanes {
   readonly #options: LanesOptions
   readonly #lanes = new Map<string, AdkLane>()
   #latest: AdkLane | undefined
-  #hasReported = false
 
   constructor(options: LanesOptions) {
     this.#options = options
@@ -61,16 +60,8 @@ export class AdkLanes {
       kind: isRoot ? 'root' : isAgent(author) ? 'agent' : 'node',
       hidesText: hidesText(author),
       writer: new MessageWriter({ sink, newId, name: isRoot ? undefined : author }),
-      onMismatch: () => this.#reportMismatch(author),
+      sink,
     })
-  }
-
-  #reportMismatch(author: string): void {
-    if (this.#hasReported) return
-    this.#hasReported = true
-    this.#options.report(
-      `'${author}' streamed one text and then gave another as the whole; clients keep what was streamed`,
-    )
   }
 }
 
@@ -85,8 +76,7 @@ interface LaneFields {
   readonly kind: AdkLane['kind']
   readonly hidesText: boolean
   readonly writer: MessageWriter
-  /** Called when a complete text is not the streamed one. */
-  readonly onMismatch: () => void
+  readonly sink: EventSink
 }
 
 /** One running agent or workflow node, with the messages it writes. */
@@ -110,7 +100,9 @@ export class AdkLane {
   span: AdkSpan | undefined
   /** Usage of the current model call. */
   usage: ModelCallUsage | undefined
-  readonly #onMismatch: () => void
+  readonly #sink: EventSink
+  /** Messages of answers that broke off. */
+  readonly #broken: Pick<Message, 'id' | 'role' | 'subagentRunId'>[] = []
 
   constructor(fields: LaneFields) {
     this.author = fields.author
@@ -120,7 +112,7 @@ export class AdkLane {
     this.hidesText = fields.hidesText
     this.needsSpan = this.kind === 'agent' || (this.kind === 'node' && this.path !== undefined)
     this.writer = fields.writer
-    this.#onMismatch = fields.onMismatch
+    this.#sink = fields.sink
   }
 
   get isWriting(): boolean {
@@ -144,12 +136,12 @@ export class AdkLane {
     this.writer.write(delta)
   }
 
-  /** Writes what a complete answer adds to its chunks. */
+  /** Writes what a complete answer adds to its chunks, or what has become of them. */
   writeWhole(kind: MessageKind, text: string): void {
     const rest = this.#streamed(kind).takeWhole(text)
     if (rest === undefined) {
       this.#writeUndecided(kind)
-      if (text !== '') this.#onMismatch()
+      if (text !== '') this.#rewrite(kind, text)
     } else if (rest !== '') this.#continue(kind, rest)
   }
 
@@ -164,13 +156,31 @@ export class AdkLane {
     writer.sendEncryptedValue(encryptedValue, messageId ?? writer.newId('reasoning'))
   }
 
-  /** Ends an answer, complete or broken off. */
   finishAnswer(): void {
     this.#writeUndecided('reasoning')
     this.#writeUndecided('text')
     this.writer.end()
     this.reasoning.reset()
     this.text.reset()
+  }
+
+  /** Leaves an answer as it is because its model failed. The session does not get it. */
+  breakOff(): void {
+    this.#writeUndecided('reasoning')
+    this.#writeUndecided('text')
+    this.writer.breakOff()
+    const tag = spanTag(this.subagentRunId)
+    for (const id of this.reasoning.messageIds) this.#broken.push({ id, role: 'reasoning', ...tag })
+    for (const id of this.text.messageIds) this.#broken.push({ id, role: 'assistant', ...tag })
+    this.reasoning.reset()
+    this.text.reset()
+  }
+
+  /** Rejects what broke off, because the agent continues without it. Returns the ids. */
+  rejectBroken(reason: string): string[] {
+    const rejected = this.#broken.splice(0)
+    for (const message of rejected) for (const event of rejectMessage(message, reason)) this.#sink.add(event)
+    return rejected.map(({ id }) => id)
   }
 
   /** The messages that the text or reasoning of a complete answer becomes. */
@@ -185,6 +195,7 @@ export class AdkLane {
   }
 
   #begin(kind: MessageKind): void {
+    this.rejectBroken('error')
     const streamed = this.#streamed(kind)
     streamed.messageIds.push(this.writer.begin(kind, streamed.nextMessageId))
     streamed.nextMessageId = undefined
@@ -199,6 +210,17 @@ export class AdkLane {
       else this.writer.begin(kind, messageId)
     }
     this.writer.write(delta)
+  }
+
+  /** A callback has changed the complete answer, and the session has that one. */
+  #rewrite(kind: MessageKind, text: string): void {
+    const role = kind === 'text' ? ('assistant' as const) : kind
+    const messages = this.#streamed(kind).messageIds.map((id, index) => ({
+      id,
+      role,
+      content: index === 0 ? text : '',
+    }))
+    this.#sink.add({ ...rewriteMessages(messages), ...spanTag(this.subagentRunId) })
   }
 
   #writeUndecided(kind: MessageKind): void {

@@ -69,10 +69,10 @@ describe('text', () => {
     expect(problems).toEqual([])
   })
 
-  test('that differs from the whole stays as it was streamed, and this is reported', () => {
+  test('that differs from the whole is rewritten: the session has the whole', () => {
     const { messages, problems } = translateEvents([chunkOf('Secret'), wholeOf('[removed]')])
-    expect(messages).toMatchObject([{ content: 'Secret' }])
-    expect(problems).toEqual([expect.stringContaining("'root' streamed one text and then gave another")])
+    expect(messages).toMatchObject([{ id: 'message-1', content: '[removed]' }])
+    expect(problems).toEqual([])
   })
 
   test('is never an empty delta, but may be white space', () => {

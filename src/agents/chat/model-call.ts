@@ -1,7 +1,7 @@
 import { delay } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelPart, ModelRequest } from '../../models/index.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { retryEventName, type AgentEvent } from '../../protocol/index.js'
 import type { RunContext } from '../contract.js'
 import { judgeAttempt, type Decision, type ModelAttempt, type RetryPolicy } from '../retry/retry-policy.js'
 import { tracedStream } from '../run/tracing.js'
@@ -133,7 +133,7 @@ function retryEvent(
 ): AgentEvent {
   return {
     type: 'CUSTOM',
-    name: 'millrace.retry',
+    name: retryEventName,
     value: {
       reason,
       attempt,

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createClient, inputOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
+import {
+  createClient,
+  inputOf,
+  ofType,
+  play,
+  rejectedIn,
+  resultsIn,
+} from '../../../test/support/run-agent.js'
 import { manualClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { scriptedModel, type Model, type Script } from '../../models/index.js'
@@ -44,8 +51,8 @@ describe('an attempt that fails and is tried again', () => {
       { attempt: 1, model: 'p/one', next: 'same-model', delayMs: 0, messageIds: [ids[0]] },
       { attempt: 2, model: 'p/one', next: 'same-model' },
     ])
-    const marked = outcome.messages.filter(({ metadata }) => metadata !== undefined)
-    expect(marked.map(({ content, metadata }) => [content, metadata])).toEqual([
+    expect(outcome.messages.map(({ content }) => content)).toEqual(['Go.', 'Whole.'])
+    expect(rejectedIn(events).map(({ content, metadata }) => [content, metadata])).toEqual([
       ['Half an ', { millrace: { rejected: expect.any(String) as string } }],
       ['Half a ', { millrace: { rejected: expect.any(String) as string } }],
       ['Hm.', { millrace: { rejected: expect.any(String) as string } }],
@@ -212,14 +219,13 @@ describe('a verdict', () => {
     const { agent } = agentOf(['No.'], {
       retry: { attempts: 1, verdict: () => ({ retry: true, reason: 'never good enough' }) },
     })
-    const { outcome } = await play(agent, 'Go.')
+    const { events, outcome } = await play(agent, 'Go.')
     expect(outcome).toMatchObject({
       type: 'failed',
       error: { message: expect.stringContaining('never good enough') as string },
     })
-    expect(outcome.messages.at(-1)).toMatchObject({
-      metadata: { millrace: { rejected: 'never good enough' } },
-    })
+    expect(rejectedIn(events)).toMatchObject([{ metadata: { millrace: { rejected: 'never good enough' } } }])
+    expect(outcome.messages.map(({ content }) => content)).toEqual(['Go.'])
   })
 })
 
@@ -255,7 +261,7 @@ describe('another model', () => {
     const { events, outcome } = await play(agent, 'Go.')
     expect(outcome).toMatchObject({ type: 'completed', text: 'Whole.' })
     expect(retriesIn(events)).toMatchObject([{ next: 'other-model', model: 'p/one' }])
-    expect(outcome.messages[1]).toMatchObject({ content: 'Half', metadata: { millrace: {} } })
+    expect(rejectedIn(events)).toMatchObject([{ content: 'Half', metadata: { millrace: {} } }])
   })
 
   test('is told from the first one also when it is the same', async () => {

@@ -3,6 +3,8 @@ import {
   cancelledMark,
   createRunStream,
   isRejected,
+  retryEventName,
+  rewriteEventName,
   type AgentEvent,
   type RunStream,
   type SettledMessages,
@@ -81,6 +83,7 @@ export class CallRecord {
 type HiddenMessageEvent = Exclude<AgentEvent, { type: 'MESSAGES_SNAPSHOT' }>
 
 function isMessageEvent(event: AgentEvent): event is HiddenMessageEvent {
+  if (event.type === 'CUSTOM') return event.name === retryEventName || event.name === rewriteEventName
   return /^(TEXT|REASONING|TOOL_CALL|SUBAGENT)_/.test(event.type)
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { agentOf, call, chat, plan, respond, shownIn, trip } from '../../../test/support/prebuilt.js'
-import { ofType, play } from '../../../test/support/run-agent.js'
+import { ofType, play, rejectedIn } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
 import { defineTool } from '../tools/define-tool.js'
 import { planExecute } from './plan-execute.js'
@@ -77,8 +77,8 @@ describe('the planner', () => {
       decides: [respond('Ok.')],
       planner: { model, tools: [look], retry },
     })
-    const { outcome } = await play(agent, 'Go.')
-    expect(outcome.messages.find(({ role }) => role === 'assistant')).toMatchObject({
+    const { events } = await play(agent, 'Go.')
+    expect(rejectedIn(events)[0]).toMatchObject({
       metadata: { millrace: { rejected: 'no looking' } },
       toolCalls: [{ id: 'l1' }],
     })

@@ -1,6 +1,14 @@
 import type { Message } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
-import { createClient, idOf, inputOf, ofType, play, settled } from '../../../test/support/run-agent.js'
+import {
+  createClient,
+  idOf,
+  inputOf,
+  ofType,
+  play,
+  rejectedIn,
+  settled,
+} from '../../../test/support/run-agent.js'
 import { manualClock, type ManualClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { sequentialIds } from '../../core/ids.js'
@@ -77,11 +85,10 @@ describe('an agent that fails and is run again', () => {
     const agent = scripted(fails(text('m1', 'Half a ')), answers)
     const { events, outcome } = await runThrough(withRetry(agent))
     expect(outcome).toMatchObject({ type: 'completed', text: 'Whole.' })
-    expect(outcome.messages.map(({ content, metadata }) => [content, metadata])).toEqual([
-      ['Go.', undefined],
-      ['Half a ', { millrace: { rejected: 'The agent failed.' } }],
-      ['Whole.', undefined],
+    expect(rejectedIn(events)).toMatchObject([
+      { content: 'Half a ', metadata: { millrace: { rejected: 'The agent failed.' } } },
     ])
+    expect(outcome.messages.map(({ content }) => content)).toEqual(['Go.', 'Whole.'])
     expect(retriesIn(events)).toEqual([
       {
         reason: 'The agent failed.',
@@ -139,8 +146,8 @@ describe('an agent that fails and is run again', () => {
     for (const end of ['REASONING_MESSAGE_END', 'REASONING_END', 'STEP_FINISHED', 'SUBAGENT_ERROR'] as const)
       expect(types.slice(0, retryAt)).toContain(end)
     expect(retriesIn(played.events)).toMatchObject([{ messageIds: ['r1', 'h1'] }])
-    const marked = played.outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
-    expect(marked.map(({ id }) => id)).toEqual(['r1', 'h1'])
+    expect(rejectedIn(played.events).map(({ id }) => id)).toEqual(['r1', 'h1'])
+    expect(played.outcome.messages.map(({ id }) => id)).toEqual(['u1', 'good'])
   })
 
   test('does not go on with a message that a chunk without an id had begun', async () => {
@@ -150,8 +157,11 @@ describe('an agent that fails and is run again', () => {
       await Promise.resolve()
       return undefined
     }
-    const { outcome } = await runThrough(withRetry(scripted(fails([chunk('Half '), chunk('a ')]), whole)))
-    expect(outcome.messages.slice(1).map(({ content }) => content)).toEqual(['Half a ', 'Whole.'])
+    const { events, outcome } = await runThrough(
+      withRetry(scripted(fails([chunk('Half '), chunk('a ')]), whole)),
+    )
+    expect(rejectedIn(events).map(({ content }) => content)).toEqual(['Half a '])
+    expect(outcome.messages.slice(1).map(({ content }) => content)).toEqual(['Whole.'])
   })
 
   test('has encrypted values sent once, also those for a message of the thread', async () => {
@@ -181,16 +191,18 @@ describe('an agent that fails and is run again', () => {
     const { events, outcome } = await runThrough(outer)
     expect(outcome.type).toBe('completed')
     expect(ofType(events, 'SUBAGENT_STARTED')).toHaveLength(1)
-    const marked = outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
-    expect(marked.map(({ id, subagentRunId }) => [id, typeof subagentRunId])).toEqual([['m1', 'string']])
+    const rejected = rejectedIn(events).map(({ id, subagentRunId }) => [id, typeof subagentRunId])
+    expect(rejected).toEqual([['m1', 'string']])
+    expect(outcome.messages.map(({ id }) => id)).toEqual(['u1', 'good'])
   })
 
-  test('leaves alone what an ended subagent has said', async () => {
+  test('takes back what an ended subagent has said, though it can bear no mark', async () => {
     const helper = scripted(fails(text('h1', 'Half')))
     const delegating: Attempt = (ctx) => ctx.delegate(helper, { segment: '1', messages: [] })
-    const { events } = await runThrough(withRetry(scripted(delegating, answers)))
+    const { events, outcome } = await runThrough(withRetry(scripted(delegating, answers)))
     expect(ofType(events, 'SUBAGENT_STARTED')).toHaveLength(1)
     expect(retriesIn(events)).toMatchObject([{ messageIds: ['h1'] }])
+    expect(outcome.messages.map(({ id }) => id)).toEqual(['u1', 'good'])
   })
 })
 
@@ -303,8 +315,8 @@ describe('tools', () => {
     const agent = { ...scripted(attempt, answers), resumesAfterFailure: true }
     const { events, outcome } = await runThrough(withRetry(agent))
     expect(retriesIn(events)).toMatchObject([{ messageIds: ['m2'] }])
-    const marked = outcome.messages.filter(({ metadata }) => metadata?.millrace !== undefined)
-    expect(marked.map(({ id }) => id)).toEqual(['m2'])
+    expect(rejectedIn(events).map(({ id }) => id)).toEqual(['m2'])
+    expect(outcome.messages.map(({ id }) => id)).toContain('m1')
   })
 
   test('a resumed run is not run again: it can be resumed once more', async () => {

@@ -1,7 +1,13 @@
 import { delay, isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { isRetryableStatus } from '../../models/index.js'
-import { createRunStream, rejectedMark, type AgentEvent, type RunStream } from '../../protocol/index.js'
+import {
+  createRunStream,
+  rejectedMark,
+  retryEventName,
+  type AgentEvent,
+  type RunStream,
+} from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { checkNumber } from '../check-number.js'
 import {
@@ -110,7 +116,7 @@ async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerato
     const { events, messageIds } = attempt.reject(resumes ? 'incomplete' : 'all', reason)
     yield* events
     const next = { agent: agent.name, next: 'same-agent', delayMs, messageIds }
-    yield { type: 'CUSTOM', name: 'millrace.retry', value: { reason, attempt: ordinal, maxRetries, ...next } }
+    yield { type: 'CUSTOM', name: retryEventName, value: { reason, attempt: ordinal, maxRetries, ...next } }
     await delay(delayMs, { clock: ctx.services.clock, signal: ctx.signal })
     // No call is running between attempts, so this is a safe point.
     if (ctx.services.shouldStop('tools')) return { type: 'cancelled' }

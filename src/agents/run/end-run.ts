@@ -1,6 +1,6 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { cancelledMark } from '../../protocol/index.js'
+import { cancelledMark, countingMessages } from '../../protocol/index.js'
 import type { Control, Frames, Suspension } from '../contract.js'
 import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint } from '../interrupts/checkpoint.js'
 import { totalsOf, type ActiveRun } from './active-run.js'
@@ -90,7 +90,7 @@ function createCheckpoint(
     threadId: input.threadId,
     runId: scope.resumption.originRunId,
     agents: agentTree(agent),
-    messages: stream.fold.messages,
+    messages: countingMessages(stream.fold.messages),
     state: stream.fold.state,
     values: Object.fromEntries(scope.values),
     openInterrupts,

@@ -1,5 +1,6 @@
 import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
 import { describe, expect, test } from 'vitest'
+import { rejectedIn } from '../../../test/support/run-agent.js'
 import { brief } from '../../../test/support/brief.js'
 import {
   modelRun,
@@ -133,9 +134,9 @@ describe('an answer that breaks off', () => {
     failed('model', 'm'),
   ]
 
-  test('is closed', () => {
+  test('is left incomplete, except that nobody may execute its calls', () => {
     const { batches } = translateEvents(broken)
-    expect(batches[5]?.map(brief)).toEqual(['TEXT_MESSAGE_END run-m', 'TOOL_CALL_END c1'])
+    expect(batches[5]?.map(brief)).toEqual(['TOOL_CALL_END c1'])
   })
 
   test('stays as it is when the run ends with it', () => {
@@ -144,22 +145,26 @@ describe('an answer that breaks off', () => {
   })
 
   test('is rejected when the model is called again, and a new message follows', () => {
-    const { messages, translator } = translateEvents([...broken, ...modelRun(['Whole'], 'm2')], {
+    const { messages, stream, translator } = translateEvents([...broken, ...modelRun(['Whole'], 'm2')], {
       isClientTool: () => true,
     })
-    const taken = { millrace: { rejected: 'error' } }
-    expect(messages).toMatchObject([
-      { role: 'reasoning', metadata: taken },
-      { id: 'run-m', content: 'Half', metadata: taken },
-      { role: 'tool', toolCallId: 'c1', metadata: taken },
-      { id: 'run-m2', content: 'Whole' },
+    const metadata = { millrace: { rejected: 'error' } }
+    expect(rejectedIn(stream)).toMatchObject([
+      { role: 'reasoning', metadata },
+      { id: 'run-m', content: 'Half', metadata },
+      { role: 'tool', toolCallId: 'c1', metadata },
     ])
+    expect(messages).toMatchObject([{ id: 'run-m2', content: 'Whole' }])
     expect(translator.pendingCallIds).toEqual([])
   })
 
   test('is taken back when the node does without', () => {
-    const { messages } = translateEvents([...broken, nodeEnd('n')])
-    expect(messages[1]).toMatchObject({ content: 'Half', metadata: { millrace: { rejected: 'error' } } })
+    const { messages, stream } = translateEvents([...broken, nodeEnd('n')])
+    expect(rejectedIn(stream)[1]).toMatchObject({
+      content: 'Half',
+      metadata: { millrace: { rejected: 'error' } },
+    })
+    expect(messages).toEqual([])
   })
 
   test('because somebody stopped it is nothing to take back', () => {

@@ -95,14 +95,15 @@ export class ModelMessage {
     if (message && !this.#hasSignatures) this.#writeSignatures(message.additional_kwargs)
   }
 
-  /** Ends the message because its model failed. */
+  /** Leaves the message as it is because its model failed. */
   breakOff(): BrokenMessage {
-    this.#writer.end()
+    this.#writer.breakOff()
+    const toolCallIds = this.#calls?.abandon() ?? []
     return {
       subagentRunId: this.#options.subagentRunId,
-      messageId: this.#hasText ? this.#messageId : undefined,
+      messageId: this.#hasText || toolCallIds.length > 0 ? this.#messageId : undefined,
       reasoningIds: this.#reasoning.ids,
-      toolCallIds: this.#calls?.abandon() ?? [],
+      toolCallIds,
     }
   }
 

@@ -110,7 +110,7 @@ export class MessageList {
     if (!old) return
     this.#put(old, message)
     // Tool calls and results go with the message that held them.
-    if (old.role !== message.role) this.#dropIndex()
+    if (old.role !== message.role || message.role === 'assistant') this.#dropIndex()
     this.#addOwn(message)
     this.#index?.byId.set(message.id, message)
   }

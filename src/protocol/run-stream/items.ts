@@ -114,6 +114,15 @@ export function renamedMessage(
   return run.renamed?.get(renamedKey(kind, message))
 }
 
+/** All items of this run that an agent gave this id, whatever their lane and kind. */
+export function messageItemsOf(run: RunState, id: string): MessageItem[] {
+  const first = [run.messages.text.get(id), run.messages.reasoning.get(id)].filter(
+    (item) => item !== undefined,
+  )
+  const renamed = [...(run.renamed ?? [])].filter(([key]) => key.endsWith(` ${id}`)).map(([, item]) => item)
+  return [...first, ...renamed]
+}
+
 function renamedKey(kind: MessageItem['kind'], { lane, id }: LaneMessage): string {
   return `${kind} ${lane.key} ${id}`
 }

@@ -174,8 +174,9 @@ describe('closeOpen', () => {
       const { write, stream, finish } = start()
       write(...attempt)
       stream.closeOpen({ reason, mark: rejectedMark('busy'), markComplete })
+      const rejected = stream.fold.messages.filter(isRejected).map(({ id }) => id)
       finish()
-      return stream.fold.messages.filter(isRejected).map(({ id }) => id)
+      return rejected
     })
     expect(open).toEqual(['r1', 'm3'])
     expect(all).toEqual(['m1', 'r1', 'm3'])
@@ -192,8 +193,9 @@ it('a message that has ended can be rejected', () => {
   const { write, stream, finish } = start()
   write(text('m1', 'No.'), thought('r1', 'hm'), text('m2', 'Yes.'))
   for (const message of stream.fold.messages.slice(0, 2)) write(...rejectMessage(message, 'wrong'))
-  finish()
   expect(stream.fold.messages.map((message) => isRejected(message))).toEqual([true, true, false])
+  finish()
+  expect(stream.fold.messages.map(({ id }) => id)).toEqual(['m2'])
 })
 
 describe('a stream that stopped in the middle', () => {

@@ -1,5 +1,7 @@
+import type { Message } from '@ag-ui/core'
 import type { AgUiEvent, EventOf, RunStreamOptions } from '../contract.js'
 import { ClientFold } from '../fold/fold.js'
+import { isRejected } from '../messages.js'
 
 /** One owner of events: the run's own agent, or one subagent invocation. Lanes interleave freely. */
 export interface Lane {
@@ -84,8 +86,12 @@ export type Item = MessageItem | SpanItem | CallItem
  * Collections that most runs do not need are created at the first use.
  */
 export class RunState {
-  /** What the client holds. */
+  /** What the client holds; of messages that were rejected or rewritten, what it holds once they are restated. */
   readonly fold: ClientFold
+  /** Whether messages were rejected or rewritten after they were streamed: the run ends with a snapshot. */
+  mustRestate = false
+  /** Whether reasoning was rewritten: the snapshot needs it too. */
+  mustRestateReasoning = false
   /** The lane of the run's own agent. */
   readonly root = newLane({ key: 0, tag: undefined, id: undefined, name: '', parent: undefined })
   /** The first claimant of each id the agent uses. */
@@ -151,6 +157,18 @@ export class RunState {
 
   /** Writes one strict event: into the fold and out. */
   emit(event: AgUiEvent): void {
+    if (event.metadata !== undefined && isRejected(event)) this.mustRestate = true
+    this.#send(event)
+  }
+
+  /** Writes a snapshot of the messages that count. They are in the fold even where a client keeps more. */
+  restate(counting: readonly Message[], snapshot: EventOf<'MESSAGES_SNAPSHOT'>): void {
+    this.mustRestate = false
+    this.fold.list.reset(counting)
+    this.#emit(snapshot)
+  }
+
+  #send(event: AgUiEvent): void {
     this.fold.apply(event)
     this.#emit(event)
   }
@@ -181,8 +199,8 @@ export class RunState {
     if (item.carried) {
       event = { ...event, ...item.carried }
       item.carried = undefined
-    }
-    this.emit(event)
+      this.emit(event)
+    } else this.#send(event)
   }
 
   /** Reports an event that was left out, or repaired in a way that loses something. */

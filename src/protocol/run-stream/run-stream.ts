@@ -16,6 +16,7 @@ import type {
 } from '../contract.js'
 import { openLaneOfTag, writeStepEnd, writeStepStart, writeSubagentEnd, writeSubagentStart } from './lanes.js'
 import { writeMessage, writeSpanEnd, writeSpanStart } from './messages.js'
+import { writeCustomEvent } from './rewrites.js'
 import { RunState, withLaneTag, type Item } from './run-state.js'
 import { closeOpen, writeRunError, writeRunFinished } from './terminal-event.js'
 import {
@@ -233,8 +234,9 @@ function route(run: RunState, event: AgentEvent): void {
     case 'SUBAGENT_FINISHED':
     case 'SUBAGENT_ERROR':
       return writeSubagentEnd(run, event)
-    case 'RAW':
     case 'CUSTOM':
+      return writeCustomEvent(run, event)
+    case 'RAW':
       return run.emit(withLaneTag(event, openLaneOfTag(run, event.subagentRunId)))
   }
 }

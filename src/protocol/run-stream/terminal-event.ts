@@ -10,6 +10,7 @@ import type { CloseOptions, EventOf, FailOptions, RunEnd } from '../contract.js'
 import { carry } from './items.js'
 import { closeLanes, isLaneWithin, type LaneEnd } from './lanes.js'
 import { markCompleteMessage } from './messages.js'
+import { restateMessages } from './rewrites.js'
 import { laneTag, type Lane, type RunState } from './run-state.js'
 
 type Ids = Pick<EventOf<'RUN_FINISHED'>, 'threadId' | 'runId'>
@@ -28,6 +29,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
       // Null means the same as no result, and clients refuse it.
       const result = toJson(end.result ?? null, 'the result of the run')
       closeLanes(run, () => ({ type: 'SUBAGENT_FINISHED' }))
+      restateMessages(run)
       run.emit({
         ...finished,
         ...(result === null ? {} : { result }),
@@ -39,6 +41,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
     case 'interrupt': {
       const interrupts = checkInterrupts(run, end.interrupts)
       closeLanes(run, (lane) => endOfInterrupted(run, lane, interrupts))
+      restateMessages(run)
       run.emit({ ...finished, outcome: { type: 'interrupt', interrupts }, ...usage })
       return
     }
@@ -49,6 +52,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
         message: errorCodes.RUN_CANCELLED.text,
         code: 'RUN_CANCELLED',
       }))
+      restateMessages(run)
       run.emit({ ...finished, outcome: { type: 'cancelled' }, ...usage })
   }
 }
@@ -58,6 +62,7 @@ export function writeRunError(run: RunState, error: unknown, { usage, mark }: Fa
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
   closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
+  restateMessages(run)
   run.emit({ type: 'RUN_ERROR', ...wire, ...usageField(usage) })
 }
 
@@ -87,7 +92,8 @@ function markOpen(run: RunState, metadata: Metadata): void {
 }
 
 function successOutcome(run: RunState): RunFinishedOutcome {
-  const pendingToolCallIds = [...run.calls.values()].filter((call) => !call.answered).map(({ id }) => id)
+  const open = [...run.calls.values()].filter(({ answered, id }) => !answered && run.fold.list.hasCall(id))
+  const pendingToolCallIds = open.map(({ id }) => id)
   return pendingToolCallIds.length > 0 ? { type: 'success', pendingToolCallIds } : { type: 'success' }
 }
 

@@ -3,6 +3,7 @@ import { isRecord } from '../../core/json.js'
 import { toJson } from '../../core/to-json.js'
 import type { EventOf } from '../contract.js'
 import { applyPatch } from '../fold/patch.js'
+import { isRejected } from '../messages.js'
 import { closeItems, freeMessageId, renamedMessage } from './items.js'
 import { openLaneOfTag } from './lanes.js'
 import { writeEmptyReasoning } from './messages.js'
@@ -37,6 +38,8 @@ export function writeMessagesSnapshot(run: RunState, event: EventOf<'MESSAGES_SN
     if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) run.pastCalls.add(id)
   }
   run.emit(event)
+  // It is believed: what was taken back before is restated now.
+  run.mustRestate = run.mustRestateReasoning || run.fold.messages.some(isRejected)
   for (const items of [run.messages.text, run.messages.reasoning, run.renamed]) {
     for (const [key, item] of items ?? []) if (!isInSnapshot(run, item)) items?.delete(key)
   }

@@ -114,7 +114,7 @@ function openCall(run: RunState, item: CallItem, hasDelta: boolean): void {
 /** Writes a result, once. Ends its call first if need be. */
 export function writeResult(run: RunState, event: EventOf<'TOOL_CALL_RESULT'>): void {
   const call = run.calls.get(event.toolCallId)
-  if (!call && !run.fold.list.hasCall(event.toolCallId)) {
+  if (!run.fold.list.hasCall(event.toolCallId)) {
     run.report(`TOOL_CALL_RESULT: there is no tool call '${event.toolCallId}'`)
     return
   }

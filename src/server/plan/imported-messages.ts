@@ -14,7 +14,10 @@ export interface ImportedThread extends Pick<Thread, 'messages' | 'pendingToolCa
  * Reads a client's list as a history, up to the last message of an agent, and news after it. Marks all but the messages
  * of the user and the application as imported. Undefined when no message is an agent's: all is news then.
  */
-export function importThread({ messages, tools }: RunInput): ImportedThread | undefined {
+export function importThread(
+  messages: readonly Message[],
+  tools: RunInput['tools'],
+): ImportedThread | undefined {
   const end = messages.findLastIndex(({ role }) => role === 'assistant') + 1
   if (end === 0) return undefined
   const withUniqueId = uniqueResultIds(messages, () => false)

@@ -44,9 +44,9 @@ describe('a thread that does not exist yet', () => {
 
   it('keeps the marks that a message has', () => {
     const [old] = talk('a1')
-    const client = [...talk('u1'), { ...old, metadata: { x: 1, millrace: { rejected: 'no' } } } as Message]
+    const client = [...talk('u1'), { ...old, metadata: { x: 1, millrace: { cancelled: true } } } as Message]
     const given = plan({ client: [...client, ...talk('u2')] })
-    const metadata = { x: 1, millrace: { rejected: 'no', imported: true } }
+    const metadata = { x: 1, millrace: { cancelled: true, imported: true } }
     expect(given).toMatchObject({ messages: [{}, { metadata }, {}] })
   })
 
@@ -56,6 +56,21 @@ describe('a thread that does not exist yet', () => {
     const pendingToolCalls = [{ id: 'c2', name: 'tool_c2' }]
     expect(plan({ client, clientTools })).toMatchObject({ type: 'store' })
     expect(plan({ client: `${client} a2 u2`, clientTools })).toMatchObject({ type: 'run', pendingToolCalls })
+  })
+})
+
+describe('what a run has rejected, from a client that missed the end of that run', () => {
+  const drafts = talk('a9(c9) t-c9').map((one) => ({ ...one, metadata: { millrace: { rejected: 'busy' } } }))
+  const client = [...talk('u1 a1'), ...drafts, ...talk('u2')]
+
+  it.each<[string, Omit<PlanFacts, 'client'>]>([
+    ['a known thread', { stored: 'u1 a1' }],
+    ['an unknown thread', {}],
+    ['the history of the client', { stored: 'u1 a1', history: 'client' }],
+  ])('is taken neither as a message nor as a report, and taken back there: %s', (_where, facts) => {
+    const given = plan({ ...facts, client })
+    expect(brief(given)).toBe('run u1 a1 u2')
+    expect(given).toMatchObject({ catchUp: [{ type: 'MESSAGES_SNAPSHOT' }] })
   })
 })
 

@@ -4,6 +4,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
 import {
   type RunInput,
+  countingMessages,
   hasLegacyAnswer,
   isCutOff,
   isRejected,
@@ -103,15 +104,21 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
 
 function compare(request: SortedRequest): ComparedRequest {
   const { thread, input, isLegacy } = request
-  const imported = thread ? undefined : importThread(input)
+  const imported = thread ? undefined : importThread(countingMessages(input.messages), input.tools)
   const { messages, pendingToolCalls } = thread ?? imported ?? { messages: [], pendingToolCalls: [] }
   const index = indexMessages(messages)
-  const reading = readClientMessages(imported?.list ?? input.messages, index, {
+  const reading = readClientMessages(imported?.list ?? withoutRejected(input.messages, index), index, {
     pendingToolCalls,
     interrupts: thread?.interrupts ?? [],
     isLegacy,
   })
   return { ...request, index, reading, pendingToolCalls }
+}
+
+/** A client that was not there when a run ended still has what the run rejected. */
+function withoutRejected(messages: readonly Message[], { hasId }: MessageIndex): readonly Message[] {
+  if (!messages.some(isRejected)) return messages
+  return messages.filter((message) => !isRejected(message) || hasId(message.id))
 }
 
 /** Whether interrupts are open and the request answers none of them. */
@@ -222,16 +229,16 @@ function planWithClientHistory(request: SortedRequest): RunPlan {
   const { thread, input, rules, isAnswer } = request
   if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing' }
   const stored = thread?.messages ?? []
-  const differing = input.messages.findIndex(
-    (message, n) => n >= stored.length || !isEqual(message, stored[n]),
-  )
-  const keep = differing === -1 ? input.messages.length : differing
+  const messages = countingMessages(input.messages)
+  const differing = messages.findIndex((message, n) => n >= stored.length || !isEqual(message, stored[n]))
+  const keep = differing === -1 ? messages.length : differing
   const state = startState(request, 'all')
+  const shown = messages === input.messages ? undefined : messages
   return {
     type: 'run',
-    ...applyMessageChange(stored, { keep, append: input.messages.slice(keep) }),
+    ...applyMessageChange(stored, { keep, append: messages.slice(keep) }),
     state,
-    catchUp: catchUpEvents({ input, messages: undefined, state, rules }),
+    catchUp: catchUpEvents({ input, messages: shown, state, rules }),
     pendingToolCalls: thread?.pendingToolCalls ?? [],
     fork: false,
     resume: input.resume,

@@ -67,8 +67,11 @@ async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Pro
     ...(last.type === 'RUN_ERROR' && { status: 'failed', error: { code: '', ...last } }),
   }
   const clientTools = new Set(info.input.tools.map(({ name }) => name))
-  const { pendingToolCalls: pending } = plan
-  const change = threadChange({ thread, outcome, saved, clientTools, pending, run: ended, stateRules })
+  const change = threadChange({
+    ...{ thread, outcome, saved, clientTools, stateRules, run: ended },
+    pending: plan.pendingToolCalls,
+    started: plan.messages,
+  })
   const shown = shownState(snapshot, change.state, stateRules)
   await server.store.threads.commit(lease, { ...change, ...shown, log }, { release: true })
   const { status, error } = ended

@@ -30,7 +30,7 @@ const completed: Outcome = {
 
 function change(ended: Partial<ThreadChangeOptions>) {
   return threadChange({
-    ...{ thread, outcome: completed, clientTools: new Set(), saved: undefined },
+    ...{ thread, outcome: completed, started: stored, clientTools: new Set(), saved: undefined },
     pending: thread.pendingToolCalls,
     ...{ run: runOf('r1', { status: 'completed', endedAt }), stateRules: createStateRules(), ...ended },
   })

@@ -8,11 +8,14 @@ import type {
   Thread,
   ThreadChange,
 } from '../../threads/contract.js'
+import { withSentMark } from '../plan/edited-message.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 
 export interface ThreadChangeOptions {
   readonly thread: Thread | undefined
   readonly outcome: Outcome
+  /** The messages that the run started with. */
+  readonly started: readonly Message[]
   readonly clientTools: ReadonlySet<string>
   /** Calls that waited for the client's results before the run. */
   readonly pending: readonly PendingToolCall[]
@@ -36,6 +39,7 @@ export function threadChange(options: ThreadChangeOptions): ThreadChange {
   return {
     version: thread?.version ?? 0,
     ...change,
+    append: withSentMarks(change, options.started),
     state: stateRules.stored(outcome.state),
     interrupts: interruptsAfter(options),
     pendingToolCalls: pendingAfter(options, change),
@@ -58,6 +62,14 @@ export function messageChange(before: readonly Message[], after: readonly Messag
   let keep = 0
   while (keep < before.length && keep < after.length && before[keep] === after[keep]) keep++
   return { keep, append: after.slice(keep) }
+}
+
+/** Marks messages of users that the agent has rewritten: clients may still send their own version. */
+function withSentMarks({ keep, append }: MessageChange, started: readonly Message[]): readonly Message[] {
+  return append.map((message, index) => {
+    const sent = started[keep + index]
+    return sent === message || sent?.id !== message.id ? message : withSentMark(message, sent)
+  })
 }
 
 function interruptsAfter({ thread, outcome, saved }: ThreadChangeOptions): Thread['interrupts'] {

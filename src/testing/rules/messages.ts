@@ -1,14 +1,30 @@
+import type { Message } from '@ag-ui/core'
+import { isEqual } from '../../core/json.js'
+import { countingMessages, isRejected } from '../../protocol/index.js'
 import { defineRule, quoteNames } from './rule.js'
 
 /** A message has the same id and role in the stream, in snapshots and across runs. */
 export const messageRules = [
-  defineRule('snapshot-ids', ['MESSAGES_SNAPSHOT'], function* ({ messages }, { run }) {
-    const ids = new Set(messages.map(({ id }) => id))
+  defineRule('snapshot-ids', ['MESSAGES_SNAPSHOT'], function* ({ messages }, { run, messages: before }) {
+    const counting = new Set(countingMessages(before))
+    const rejected = before.filter((message) => !counting.has(message)).map(({ id }) => id)
+    const ids = new Set([...messages.map(({ id }) => id), ...rejected, ...run.retracted])
     // Clients keep their reasoning messages unless the snapshot brings reasoning of its own.
     const hasReasoning = messages.some(({ role }) => role === 'reasoning')
     const expected = [...run.streamed].filter(([, kind]) => hasReasoning || kind !== 'reasoning')
     const lost = expected.map(([id]) => id).filter((id) => !ids.has(id))
     if (lost.length > 0) yield `the snapshot lacks ${quoteNames(lost)}, streamed in this run`
+  }),
+  defineRule('history-restated', ['RUN_FINISHED', 'RUN_ERROR'], function* (_event, { run, messages }) {
+    for (const message of messages) {
+      const isRetracted = run.retracted.has(message.id) || isRejected(message)
+      // Clients keep the last reasoning there is: it can only be emptied.
+      if (run.streamed.has(message.id) && isRetracted && message.content !== '')
+        yield `message '${message.id}' was rejected, and no snapshot has taken it back`
+      const rewritten = run.rewritten.get(message.id)
+      if (rewritten && !isSameText(message, rewritten))
+        yield `message '${message.id}' was rewritten, and no snapshot has brought the new version`
+    }
   }),
   defineRule('message-id-reuse', ['MESSAGES_SNAPSHOT'], function* (event, { messages }) {
     const roles = new Map(messages.map(({ id, role }) => [id, role]))
@@ -43,3 +59,10 @@ export const messageRules = [
     }
   }),
 ]
+
+/** Compares texts and calls. Clients before 1.0 get the text of a result in place of its parts. */
+function isSameText(message: Message, rewritten: Readonly<Record<string, unknown>>): boolean {
+  const calls = message.role === 'assistant' ? message.toolCalls : undefined
+  const isText = typeof message.content === 'string' && typeof rewritten.content === 'string'
+  return (!isText || message.content === rewritten.content) && isEqual(calls, rewritten.toolCalls)
+}

@@ -74,7 +74,14 @@ export const lintRules = {
   'result-without-call': { scope: 'stream', text: 'A tool result answers a call the client knows.' },
   'duplicate-result': { scope: 'stream', text: 'A tool call gets one result.' },
   'client-tool-result': { scope: 'stream', text: 'Only the client answers a call to one of its own tools.' },
-  'snapshot-ids': { scope: 'stream', text: 'A messages snapshot has the ids the run has streamed so far.' },
+  'snapshot-ids': {
+    scope: 'stream',
+    text: 'A messages snapshot has the ids the run has streamed so far, except of rejected messages.',
+  },
+  'history-restated': {
+    scope: 'stream',
+    text: 'A run that rejects or rewrites messages ends with a snapshot of those that count.',
+  },
   'message-id-reuse': { scope: 'stream', text: 'A message id names one message of one role.' },
   'replayed-item': { scope: 'stream', text: 'A message or call of an earlier run is not streamed again.' },
   'state-delta': { scope: 'stream', text: 'A state delta applies to the state the client holds.' },

@@ -1,5 +1,6 @@
 import type { Message } from '@ag-ui/core'
-import type { AgUiEvent, EventOf } from '../../protocol/index.js'
+import { isRecord } from '../../core/json.js'
+import { retryEventName, rewriteEventName, type AgUiEvent, type EventOf } from '../../protocol/index.js'
 
 /** Facts about the stream so far that rules need. All but `threadId` are about the current run. */
 export interface RunFacts {
@@ -15,6 +16,10 @@ export interface RunFacts {
   readonly subagents: ReadonlyMap<string, SubagentPhase>
   /** Ids of the messages streamed, with the kind of stream. */
   readonly streamed: ReadonlyMap<string, 'reasoning' | 'conversation'>
+  /** Ids of messages that Millrace's own events have taken back. */
+  readonly retracted: ReadonlySet<string>
+  /** The new versions of messages that Millrace's own events have rewritten, by id. */
+  readonly rewritten: ReadonlyMap<string, Readonly<Record<string, unknown>>>
   /** Messages and calls the client has, but not from this run's stream. */
   readonly known: KnownIds
 }
@@ -39,6 +44,8 @@ export function initialFacts(messages: readonly Message[]): RunFacts {
     answered: new Set(),
     subagents: new Map(),
     streamed: new Map(),
+    retracted: new Set(),
+    rewritten: new Map(),
     known: knownIdsIn(messages),
   }
 }
@@ -81,6 +88,8 @@ export function nextFacts(facts: RunFacts, { event, index, messages }: FactsStep
       }
     case 'MESSAGES_SNAPSHOT':
       return afterSnapshot(facts, event)
+    case 'CUSTOM':
+      return afterCustomEvent(facts, event)
     case 'SUBAGENT_STARTED':
     case 'SUBAGENT_FINISHED':
     case 'SUBAGENT_ERROR':
@@ -100,12 +109,25 @@ function afterSnapshot(facts: RunFacts, { messages }: EventOf<'MESSAGES_SNAPSHOT
   const calls = knownIdsIn(messages).calls
   return {
     ...facts,
+    calls: new Map([...facts.calls].filter(([id]) => calls.has(id))),
     // An id the snapshot lost is reported once, with this snapshot.
     streamed: new Map([...facts.streamed].filter(isKept)),
     known: {
       messages: new Set([...[...facts.known.messages].filter((id) => ids.has(id)), ...fresh.messages]),
       calls: new Set([...[...facts.known.calls].filter((id) => calls.has(id)), ...fresh.calls]),
     },
+  }
+}
+
+function afterCustomEvent(facts: RunFacts, { name, value }: EventOf<'CUSTOM'>): RunFacts {
+  if ((name !== retryEventName && name !== rewriteEventName) || !isRecord(value)) return facts
+  const { messageIds, messages } = value
+  const ids: readonly unknown[] = Array.isArray(messageIds) ? messageIds : []
+  const rewritten = (Array.isArray(messages) ? messages : []).filter(isRecord)
+  return {
+    ...facts,
+    retracted: new Set([...facts.retracted, ...ids.map(String)]),
+    rewritten: new Map([...facts.rewritten, ...rewritten.map((one) => [String(one.id), one] as const)]),
   }
 }
 
