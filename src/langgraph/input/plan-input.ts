@@ -2,6 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/json.js'
+import { countingMessages } from '../../protocol/index.js'
 import { pairResults, toSkippedResult, unansweredCalls } from '../messages/pair-results.js'
 import { readExtras } from '../messages/message-extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
@@ -69,9 +70,9 @@ interface MessageEntry {
   readonly shown: Message | undefined
 }
 
-/** The thread without messages of subagents, which the graph does not have. */
+/** The thread without messages of subagents, which the graph does not have, and without rejected ones. */
 function threadEntries(messages: readonly Message[]): MessageEntry[] {
-  const own = messages.filter(({ subagentRunId }) => subagentRunId === undefined)
+  const own = countingMessages(messages).filter(({ subagentRunId }) => subagentRunId === undefined)
   return toLangChain(own).map((message) => toMessageEntry(message.id ?? '', message))
 }
 

@@ -98,7 +98,9 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   override handleLLMEnd(output: LLMResult, runId: string): Wait {
     return this.#emit(() => {
       this.#runs.remove(runId)
-      return { type: 'model-end', runId, message: finalMessage(output) }
+      const message = finalMessage(output)
+      withoutChunks(output)
+      return { type: 'model-end', runId, message }
     })
   }
 
@@ -225,6 +227,22 @@ function messageChunk(
   if (chunk && 'message' in chunk) return chunk.message as AIMessageChunk
   return new AIMessageChunk(token)
 }
+
+/**
+ * Makes the message of a model that streamed one like that of a model that did not: this handler made it stream. A chunk
+ * keeps the arguments of its tool calls twice, and checkpointers would undo an edit of one.
+ */
+function withoutChunks({ generations }: LLMResult): void {
+  const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]
+  const chunk = generation?.message
+  if (!generation || !AIMessageChunk.isInstance(chunk)) return
+  const { content, additional_kwargs, response_metadata, id, name, usage_metadata } = chunk
+  const fields = { content, additional_kwargs, response_metadata, id, name, usage_metadata }
+  const { tool_calls = [], invalid_tool_calls = [] } = chunk
+  generation.message = new AIMessage({ ...fields, tool_calls, invalid_tool_calls } as AIMessageFields)
+}
+
+type AIMessageFields = Exclude<ConstructorParameters<typeof AIMessage>[0], string | undefined>
 
 function finalMessage({ generations }: LLMResult): BaseMessage | undefined {
   const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]

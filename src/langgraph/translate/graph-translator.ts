@@ -5,6 +5,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { GraphEvent, GraphEventOf, LangGraphOptions } from '../contract.js'
 import { CustomEvents } from './custom-events.js'
 import { ModelRuns } from './model-runs.js'
+import { RewrittenMessages } from './rewritten-messages.js'
 import { GraphSpans, type InterruptOrigin } from './spans.js'
 import { StateMessages } from './state-messages.js'
 import { GraphToolCalls } from './tool-calls.js'
@@ -48,8 +49,9 @@ export class GraphTranslator {
     const base = { ...options, sink: this.#sink }
     const spans = (this.#spans = new GraphSpans(base))
     const calls = (this.#calls = new GraphToolCalls(base))
-    const messages = (this.#messages = new StateMessages({ ...base, calls }))
-    this.#models = new ModelRuns({ ...base, spans, calls, messages })
+    const rewritten = new RewrittenMessages({ ...base, calls })
+    const messages = (this.#messages = new StateMessages({ ...base, calls, rewritten }))
+    this.#models = new ModelRuns({ ...base, spans, calls, messages, rewritten })
     this.#tools = new ToolRuns({ ...base, spans, calls, messages, visible })
     const patchState = (patch: Readonly<Record<string, unknown>>): void =>
       void this.#showState({ ...this.#shownState, ...patch })

@@ -6,6 +6,7 @@ import type { GraphEventOf } from '../contract.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage, type BrokenMessage } from './model-message.js'
 import type { GraphSpans } from './spans.js'
+import type { RewrittenMessages } from './rewritten-messages.js'
 import type { StateMessages } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
 
@@ -14,6 +15,7 @@ export interface ModelRunsOptions extends Pick<GraphTranslatorOptions, 'addUsage
   readonly spans: GraphSpans
   readonly calls: GraphToolCalls
   readonly messages: StateMessages
+  readonly rewritten: RewrittenMessages
 }
 
 /** One call of a model. */
@@ -63,6 +65,8 @@ export class ModelRuns {
       // Providers may change the id at the end. Clients have the first one.
       this.#options.messages.addShown(run.message.messageId)
       this.#options.messages.addShown(message?.id)
+      const { messageId } = run.message
+      if (message && messageId !== undefined) this.#options.rewritten.addShown(messageId, message)
     }
     this.#remove(runId, run, message)
   }

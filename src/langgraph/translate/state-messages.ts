@@ -6,12 +6,14 @@ import { toolErrorMark } from '../../protocol/index.js'
 import { blockText, contentText, blockToMediaPart } from '../messages/content.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage } from './model-message.js'
+import type { RewrittenMessages } from './rewritten-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
 import { toSafeText } from './visible-state.js'
 
 export interface StateMessagesOptions extends Pick<GraphTranslatorOptions, 'messages' | 'newId'> {
   readonly sink: EventSink
   readonly calls: GraphToolCalls
+  readonly rewritten: RewrittenMessages
 }
 
 interface WaitingMessage {
@@ -51,6 +53,7 @@ export class StateMessages {
   /** Reads the output of a node. */
   readOutput(output: unknown, subagentRunId: string | undefined): void {
     for (const message of messagesIn(output, 'messages')) {
+      this.#options.rewritten.addReturned(message)
       if (isToolMessage(message)) this.writeResult(message, subagentRunId)
       else if (!isAiMessage(message)) continue
       else if (message.id === undefined || !this.#hasHistory) this.#waiting.push({ message, subagentRunId })
@@ -66,6 +69,7 @@ export class StateMessages {
     const all = entries.filter((entry) => BaseMessage.isInstance(entry))
     if (this.#hasHistory) this.#readNews(all)
     else this.#readHistory(all)
+    this.#options.rewritten.settle(all)
   }
 
   /** Writes the waiting message that made a call. */
@@ -114,6 +118,7 @@ export class StateMessages {
     // A node may repeat tool calls of a model in a message of its own.
     const report = (): void => undefined
     new ModelMessage({ ...this.#options, subagentRunId, fallbackId: id, report }).complete(message)
+    this.#options.rewritten.addShown(id, message)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ToolMessage } from '@ag-ui/core'
 import type { ToolCallChunk } from '@langchain/core/messages'
 import {
   ToolCallTracker,
@@ -17,6 +18,8 @@ import { toSafeText } from './visible-state.js'
 /** The tool calls of one run. Calls of client tools are pending; results have the same ids as in the history. */
 export class GraphToolCalls extends ToolCallTracker {
   readonly #isClientTool: (name: string) => boolean
+  /** The results of this run, by call. */
+  readonly #results = new Map<string, ToolMessage>()
 
   constructor(options: ToolCallTrackerOptions & Pick<GraphTranslatorOptions, 'isClientTool'>) {
     super(options)
@@ -29,7 +32,17 @@ export class GraphToolCalls extends ToolCallTracker {
 
   /** Writes the result of a call that clients have without one. Other results wait: their call may still come. */
   override result(result: Omit<ToolCallResult, 'messageId'>): boolean {
-    return super.result({ ...result, messageId: toolResultId(this.knownAs(result.toolCallId)) })
+    const toolCallId = this.knownAs(result.toolCallId)
+    const messageId = toolResultId(toolCallId)
+    const isWritten = super.result({ ...result, messageId })
+    const { content } = result
+    if (isWritten) this.#results.set(toolCallId, { id: messageId, role: 'tool', toolCallId, content })
+    return isWritten
+  }
+
+  /** The result of this run that clients have for a call. */
+  shownResult(toolCallId: string): ToolMessage | undefined {
+    return this.#results.get(this.knownAs(toolCallId))
   }
 }
 

@@ -1,0 +1,210 @@
+import type { Message, ToolCall } from '@ag-ui/core'
+import { ToolMessage, type BaseMessage } from '@langchain/core/messages'
+import type { EventSink } from '../../bridge/event-sink.js'
+import { isEqual, parseJson } from '../../core/json.js'
+import { rewriteMessages } from '../../protocol/index.js'
+import { toAgui } from '../messages/to-agui.js'
+import { toLangChain } from '../messages/to-langchain.js'
+import type { GraphTranslatorOptions } from './graph-translator.js'
+import type { GraphToolCalls } from './tool-calls.js'
+
+export interface RewrittenMessagesOptions extends Pick<
+  GraphTranslatorOptions,
+  'messages' | 'parentSubagentRunId'
+> {
+  readonly sink: EventSink
+  readonly calls: GraphToolCalls
+}
+
+/** A message as clients have it. */
+interface ShownMessage {
+  readonly message: Message
+  /** Of this run. */
+  readonly reasoning: readonly Message[]
+  readonly isOfThisRun: boolean
+}
+
+/**
+ * Finds the messages that clients have and the graph has rewritten since under the same id: redacted text, edited tool
+ * calls, changed results; also drafts of this run that it has removed. The state of the root graph decides; for messages
+ * it does not have, the state of the subgraph that wrote them.
+ */
+export class RewrittenMessages {
+  readonly #options: RewrittenMessagesOptions
+  readonly #shown = new Map<string, ShownMessage>()
+  #thread: ReadonlyMap<string, Message> | undefined
+  /** Messages in the outputs of nodes since the last state. */
+  readonly #returned = new Map<string, BaseMessage>()
+
+  constructor(options: RewrittenMessagesOptions) {
+    this.#options = options
+  }
+
+  /** Notes a message as a model, or a node, has written it. */
+  addShown(id: string, message: BaseMessage): void {
+    const all = toAgui([message])
+    const shown = all.at(-1)
+    if (!shown) return
+    const calls =
+      shown.role === 'assistant' ? shown.toolCalls?.map((call) => this.#withKnownId(call)) : undefined
+    const entry = {
+      message: { ...shown, id, ...(calls && { toolCalls: calls }) } as Message,
+      reasoning: all.slice(0, -1),
+      isOfThisRun: true,
+    }
+    this.#shown.set(messageKey(id), entry)
+    if (message.id !== undefined) this.#shown.set(messageKey(message.id), entry)
+  }
+
+  /** Notes a message in the output of a node. It may be an old one that was changed in place. */
+  addReturned(message: BaseMessage): void {
+    const key = keyOf(message)
+    if (key !== undefined) this.#returned.set(key, message)
+  }
+
+  /** Compares what nodes have returned with what clients have, and writes the difference. */
+  settle(state: readonly BaseMessage[]): void {
+    if (this.#returned.size === 0) return
+    const inState = new Map(state.map((message) => [keyOf(message), message]))
+    const rewritten: Message[] = []
+    const gone: string[] = []
+    for (const [key, returned] of this.#returned) {
+      const shown = this.#find(key, returned)
+      const version = inState.get(key) ?? (shown?.isOfThisRun ? returned : undefined)
+      if (!shown || !version || isUntouched(shown, version)) continue
+      if (version.type === 'remove') gone.push(...this.#removed(key, shown))
+      else this.#compare(shown, version, { rewritten, gone, key })
+    }
+    this.#returned.clear()
+    if (rewritten.length > 0 || gone.length > 0) this.#options.sink.add(rewriteMessages(rewritten, gone))
+  }
+
+  #compare(
+    shown: ShownMessage,
+    version: BaseMessage,
+    {
+      rewritten,
+      gone,
+      key,
+    }: { readonly rewritten: Message[]; readonly gone: string[]; readonly key: string },
+  ): void {
+    const all = toAgui([version])
+    const now = all.at(-1)
+    const next = now && this.#nextVersion(shown.message, now)
+    const reasoning = all.slice(0, -1)
+    const isSame = isEqual(reasoning.map(textOf), shown.reasoning.map(textOf))
+    if (next) rewritten.push(next)
+    if (shown.isOfThisRun && !isSame) {
+      const left = new Map(reasoning.map((one) => [one.id, one]))
+      for (const { id } of shown.reasoning) {
+        const version = left.get(id)
+        if (version) rewritten.push(version)
+        else gone.push(id)
+      }
+    }
+    if (next || !isSame)
+      this.#shown.set(key, { ...shown, message: { ...shown.message, ...next } as Message, reasoning })
+  }
+
+  /** The message with its new content, and the calls that clients have of it. Undefined if nothing has changed. */
+  #nextVersion(shown: Message, now: Message): Message | undefined {
+    const { id } = shown
+    if (shown.role === 'assistant' && now.role === 'assistant') {
+      const toolCalls = this.#nextCalls(shown.toolCalls ?? [], now.toolCalls ?? [])
+      const { content = '' } = now
+      const isSameText = (shown.content ?? '') === content
+      if (isSameText && toolCalls === undefined) return undefined
+      const calls = toolCalls ?? shown.toolCalls
+      return { id, role: 'assistant', ...(isSameText ? {} : { content }), ...(calls && { toolCalls: calls }) }
+    }
+    if (shown.role === 'tool' && now.role === 'tool') {
+      const { content, error } = now
+      if (isSameValue(shown.content, content)) return undefined
+      const { toolCallId } = shown
+      return { id, role: 'tool', toolCallId, content, ...(error === undefined ? {} : { error }) }
+    }
+    // Below other agents the user's message belongs to all of them.
+    if (shown.role !== 'user' || now.role !== 'user' || this.#options.parentSubagentRunId !== undefined)
+      return undefined
+    const before = toAgui(toLangChain([shown])).at(-1)
+    return isEqual(before?.content, now.content) ? undefined : { id, role: 'user', content: now.content }
+  }
+
+  /** The calls with the ids that clients have. Undefined if nothing has changed. */
+  #nextCalls(shown: readonly ToolCall[], now: readonly ToolCall[]): ToolCall[] | undefined {
+    const next = now.map((made): ToolCall => {
+      const call = this.#withKnownId(made)
+      const old = shown.find(({ id }) => id === call.id)
+      return old && isSameCall(old, call) ? old : call
+    })
+    return next.length === shown.length && next.every((call, index) => call === shown[index])
+      ? undefined
+      : next
+  }
+
+  #withKnownId(call: ToolCall): ToolCall {
+    return { ...call, id: this.#options.calls.knownAs(call.id) }
+  }
+
+  /** A draft that the graph has taken back. It may remove calls and old messages only to shorten its prompts. */
+  #removed(key: string, { message, reasoning, isOfThisRun }: ShownMessage): string[] {
+    if (!isOfThisRun || message.role !== 'assistant' || message.toolCalls) return []
+    this.#shown.delete(key)
+    return [...reasoning.map(({ id }) => id), message.id]
+  }
+
+  #find(key: string, returned: BaseMessage): ShownMessage | undefined {
+    const ofRun = this.#shown.get(key)
+    if (ofRun) return ofRun
+    const isResult = ToolMessage.isInstance(returned)
+    const result = isResult ? this.#options.calls.shownResult(returned.tool_call_id) : undefined
+    if (result) return { message: result, reasoning: [], isOfThisRun: true }
+    this.#thread ??= new Map(this.#options.messages.map((message) => [threadKey(message), message]))
+    const message = this.#thread.get(key)
+    return message && { message, reasoning: [], isOfThisRun: false }
+  }
+}
+
+function messageKey(id: string): string {
+  return `message ${id}`
+}
+
+/** The key of a result is its call: clients have other ids for results than the graph. */
+function resultKey(toolCallId: string): string {
+  return `call ${toolCallId}`
+}
+
+function keyOf(message: BaseMessage): string | undefined {
+  if (ToolMessage.isInstance(message)) return resultKey(message.tool_call_id)
+  return message.id === undefined ? undefined : messageKey(message.id)
+}
+
+function threadKey(message: Message): string {
+  return message.role === 'tool' ? resultKey(message.toolCallId) : messageKey(message.id)
+}
+
+/** Most nodes that return old messages return them as they are. This tells without converting them. */
+function isUntouched({ message, reasoning }: ShownMessage, { content, ...version }: BaseMessage): boolean {
+  if (typeof content !== 'string' || message.content !== content || reasoning.length > 0) return false
+  const hasCalls =
+    'tool_calls' in version && Array.isArray(version.tool_calls) && version.tool_calls.length > 0
+  return !hasCalls && !('toolCalls' in message)
+}
+
+function textOf({ content }: Message): unknown {
+  return content
+}
+
+function isSameCall(one: ToolCall, other: ToolCall): boolean {
+  const { name, arguments: args } = one.function
+  return name === other.function.name && isSameValue(args, other.function.arguments)
+}
+
+/** JSON in another notation is the same. */
+function isSameValue(one: unknown, other: unknown): boolean {
+  if (isEqual(one, other)) return true
+  const [before, after] = [one, other].map((value) =>
+    typeof value === 'string' ? parseJson(value) : undefined,
+  )
+  return before !== undefined && isEqual(before, after)
+}
