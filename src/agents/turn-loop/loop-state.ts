@@ -63,7 +63,8 @@ export function planNextTurn(state: TurnLoopState): NextTurn | undefined {
   const { messages, queue, answers, checkpoint } = state
   // Without messages the run resumes; without a checkpoint it starts again.
   if (state.isCutOff) return { queued: [], input: checkpoint ? { resume: answers } : { messages } }
-  const results = queue.filter(({ role }) => role === 'tool')
+  // The result of a call that was pushed too stays behind that call.
+  const results = queue.filter((message) => message.role === 'tool' && !hasCall(queue, message.toolCallId))
   if (answers.length > 0)
     return { queued: results, input: { messages: insertMessages(messages, results), resume: answers } }
   if (openInterruptsOf(state).length > 0 || missingResults(state).size > 0) return undefined

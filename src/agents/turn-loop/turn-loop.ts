@@ -191,7 +191,7 @@ function pushMessages(
 ): void {
   checkNotStopped(loop)
   const messages = toMessages(pushed, loop.newId)
-  for (const message of messages) checkCallExists(loop, message)
+  for (const message of messages) checkCallExists(loop, message, messages)
   const before = loop.loopState.queue.length
   for (const message of messages) if (!isKnown(loop, message)) enqueue(loop, message)
   if (loop.loopState.queue.length === before) return
@@ -235,10 +235,15 @@ function isKnown({ loopState, turn }: ActiveLoop, message: Message): boolean {
   return message.role === 'tool' && hasResult(known, message.toolCallId)
 }
 
-function checkCallExists({ loopState, turn }: ActiveLoop, message: Message): void {
+function checkCallExists(
+  { loopState, turn }: ActiveLoop,
+  message: Message,
+  pushed: readonly Message[],
+): void {
   if (message.role !== 'tool') return
   const { toolCallId } = message
-  if (turn?.calls.has(toolCallId) === true || hasCall(loopState.messages, toolCallId)) return
+  const known = [...loopState.messages, ...loopState.queue, ...pushed]
+  if (turn?.calls.has(toolCallId) === true || hasCall(known, toolCallId)) return
   const details = { toolCallId }
   throw new MillraceError('NO_TOOL_RESULTS', `No call '${toolCallId}' was made that this answers.`, {
     details,

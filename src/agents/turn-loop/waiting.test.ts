@@ -297,6 +297,29 @@ describe("a turn that calls the client's tools", () => {
     expect(loop.unhandled).toEqual([])
   })
 
+  test('lets a call that the client has made itself, with its result, come after', async () => {
+    const { loop, model, ends } = await called()
+    const click: Message = {
+      ...{ id: 'x1', role: 'assistant', content: '' },
+      toolCalls: [{ id: 'k1', type: 'function', function: { name: 'log_click', arguments: '{}' } }],
+    }
+    loop.push(click)
+    loop.push(resultOf('k1', 'clicked'))
+    await settled()
+    expect(ends()).toEqual(['success'])
+    loop.push([resultOf('c1'), resultOf('c2')])
+    await loop.idle()
+    expect(ends()).toEqual(['success', 'success', 'success'])
+    expect(heard(model.requests[1]).at(-1)).toBe('tool: done')
+    expect(loop.messages.map(({ role }) => role).slice(-4)).toEqual([
+      'assistant',
+      'assistant',
+      'tool',
+      'assistant',
+    ])
+    expect(heard(model.requests[2]).at(-1)).toBe('tool: clicked')
+  })
+
   test('refuses the result of a call that was never made', async () => {
     const { loop } = await called()
     expect(() => loop.push([resultOf('c1'), resultOf('c9')])).toThrow(
