@@ -60,13 +60,17 @@ it('shows these names of the protocol', () => {
     'rejectedMark',
     'reportedMark',
     'resumeRunStream',
+    'speaksNewest',
     'sseHeaders',
     'sseHeartbeat',
     'stateEventBetween',
     'sumUsage',
+    'toNewestVersion',
     'toToolError',
+    'toVersion10',
     'toolErrorMark',
     'withRunStream',
+    'withoutValueTypes',
   ])
 })
 

@@ -45,18 +45,24 @@ export interface ModelSettings {
 
 /**
  * A part of an answer. Text and reasoning do not overlap; tool calls may stream side by side. `encryptedValue` is
- * opaque: it is stored with the message and sent back in later requests.
+ * opaque: it is stored with the message and sent back in later requests, with its `encryptedValueType` if it has one.
  */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly delta: string }
-  | { readonly type: 'text-end'; readonly encryptedValue?: string }
+  | ({ readonly type: 'text-end' } & EncryptedPart)
   | { readonly type: 'reasoning-delta'; readonly delta: string }
   /** Comes without deltas when the provider sends only encrypted reasoning. */
-  | { readonly type: 'reasoning-end'; readonly encryptedValue?: string }
+  | ({ readonly type: 'reasoning-end' } & EncryptedPart)
   | { readonly type: 'tool-call-start'; readonly toolCallId: string; readonly toolName: string }
   | { readonly type: 'tool-call-delta'; readonly toolCallId: string; readonly delta: string }
-  | { readonly type: 'tool-call-end'; readonly toolCallId: string; readonly encryptedValue?: string }
+  | ({ readonly type: 'tool-call-end'; readonly toolCallId: string } & EncryptedPart)
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage?: TokenUsage }
+
+interface EncryptedPart {
+  readonly encryptedValue?: string
+  /** Your name for the kind of value, if you have several: `anthropic.redacted_thinking`. AG-UI 1.1. */
+  readonly encryptedValueType?: string
+}
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other'
 

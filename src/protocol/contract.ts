@@ -1,10 +1,22 @@
 import type { Event, EventType, Interrupt, Message, Metadata, RunAgentInput, TokenUsage } from '@ag-ui/core'
 
+/**
+ * The field that AG-UI 1.1 has beside every `encryptedValue`, of events, messages and tool calls: the producer's name for the
+ * kind of value, such as `anthropic.redacted_thinking`. It is replaced, stored and returned with its value.
+ */
+export interface EncryptedValueType {
+  encryptedValueType?: string
+}
+
 // Distributes over the union, so that each member keeps its own fields. The type may be written as a plain string:
 // the enum's members are assignable to their strings, not the other way round.
-type Written<E> = E extends { type: EventType } ? Omit<E, 'type'> & { type: `${E['type']}` } : never
+type Written<E> = E extends { type: EventType }
+  ? Omit<E, 'type'> & { type: `${E['type']}` } & (E extends { encryptedValue: string }
+        ? EncryptedValueType
+        : unknown)
+  : never
 
-/** Any AG-UI 1.0 event as it stands on the wire. */
+/** Any event of AG-UI 1.0 and 1.1 as it stands on the wire. */
 export type AgUiEvent = Written<Event>
 
 /** The event of one type, for example `EventOf<'CUSTOM'>`. */

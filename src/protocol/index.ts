@@ -3,6 +3,7 @@ export type {
   AgUiEvent,
   CloseOptions,
   DecodedFrame,
+  EncryptedValueType,
   EventFrame,
   EventOf,
   FailOptions,
@@ -51,6 +52,7 @@ export { sumUsage } from './token-usage.js'
 export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { hasLegacyAnswer, legacyAnswers } from './wire/on-interrupt.js'
+export { speaksNewest, toNewestVersion, toVersion10, withoutValueTypes } from './wire/versions.js'
 export { negotiate } from './wire/protobuf.js'
 export {
   createProtobufEncoder,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PROTOCOL_VERSION, type Message, type RunAgentInput } from '@ag-ui/core'
 import type { RunContext } from '../agents/index.js'
-import { isRejected } from '../protocol/index.js'
+import { isRejected, withoutValueTypes } from '../protocol/index.js'
 import type { AgUiAgent, Forwarded, FromAgUiOptions } from './contract.js'
 import { toResume, type RemoteFrame } from './interrupts.js'
 import { RemoteIds } from './remote-ids.js'
@@ -48,7 +48,8 @@ export async function prepareRemoteRun<A extends AgUiAgent>(
     sharesState: forward.includes('state'),
     readState: () => ctx.state,
   })
-  return { agent, input, translator, ids }
+  // The client of `@ag-ui/client` 1.0 warns about what 1.1 adds.
+  return { agent, input: withoutValueTypes(input), translator, ids }
 }
 
 const everything: readonly Forwarded[] = ['context', 'forwardedProps', 'state', 'tools']

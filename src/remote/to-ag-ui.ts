@@ -13,7 +13,9 @@ import {
   hasLegacyAnswer,
   legacyAnswers,
   parseRunInput,
+  toVersion10,
   type AgUiEvent,
+  type Downgrade,
   type FieldNote,
   type RunInput,
 } from '../protocol/index.js'
@@ -111,10 +113,11 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   const warn = ({ field, message }: FieldNote): void => options.onProblem?.(`${field}: ${message}`)
   for (const { field, message } of warnings) warn({ field: `input.${field}`, message })
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
-  const downgrade = isLegacy ? createDowngrade({ warn }) : undefined
+  // The client is of 1.0, whatever the input says.
+  const translate: Downgrade = isLegacy ? createDowngrade({ warn }) : (event) => [toVersion10(event)]
   const send = (event: AgUiEvent): undefined => {
     // The client's type has its own names for the same strings.
-    for (const shown of downgrade ? downgrade(event) : [event]) subscriber.next(shown as unknown as BaseEvent)
+    for (const shown of translate(event)) subscriber.next(shown as unknown as BaseEvent)
   }
   const start = async (): Promise<void> => {
     const resume = await answersIn(input, options.checkpoints)

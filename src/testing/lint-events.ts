@@ -2,6 +2,7 @@ import { omitOptionalNulls, type BaseEvent, type RunAgentInput } from '@ag-ui/co
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
+import { speaksNewest, withoutValueTypes } from '../protocol/index.js'
 import { createClientCheck } from './client-check.js'
 import { describeBriefly, describeError } from './describe.js'
 import { createRuleChecker } from './rules/all-rules.js'
@@ -69,6 +70,7 @@ function createLinter({ input: given, serverTools = [] }: LintOptions) {
     ...checked,
     tools: checked.tools.filter(({ name }) => !serverTools.includes(name)),
   }
+  const readsNewest = input === undefined || speaksNewest(input)
   const checkAsClient = createClientCheck()
   const rules = createRuleChecker(input)
   const violations: Violation[] = []
@@ -92,7 +94,9 @@ function createLinter({ input: given, serverTools = [] }: LintOptions) {
       const { event: sent, paths } = withoutNulls(value)
       if (paths.length > 0) report('null-field', `${value.type} is null at ${paths.join(', ')}`, index)
       // The client's operators are typed for checked events but take whatever a transport delivers.
-      const { events, findings, isRejected } = checkAsClient(sent as BaseEvent)
+      const { events, findings, isRejected } = checkAsClient(
+        (readsNewest ? asVersion10(sent) : sent) as BaseEvent,
+      )
       if (isRejected) rejected++
       const broken = events.flatMap((event) => rules.check(event, sent, index))
       for (const { rule, message } of [...findings, ...broken]) report(rule, message, index)
@@ -102,6 +106,16 @@ function createLinter({ input: given, serverTools = [] }: LintOptions) {
       if (!hasEnded) report('terminal-missing', 'the stream ends without RUN_FINISHED or RUN_ERROR')
     },
   }
+}
+
+/** An event of AG-UI 1.1 without what 1.1 adds: the checks of `@ag-ui/client` 1.0 would warn about it. */
+function asVersion10(event: Record<string, unknown>): Record<string, unknown> {
+  const { encryptedValueType: _, ...rest } = event
+  if (event.type === 'RUN_STARTED' && event.protocolVersion === '1.1')
+    return { ...rest, protocolVersion: '1.0' }
+  if (event.type !== 'MESSAGES_SNAPSHOT' || !Array.isArray(event.messages)) return rest
+  const messages = event.messages as readonly unknown[]
+  return messages.every(isRecord) ? withoutValueTypes({ ...rest, messages } as never) : rest
 }
 
 function isEventObject(value: unknown): value is Record<string, unknown> & { type: string } {

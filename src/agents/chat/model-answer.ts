@@ -5,6 +5,7 @@ import {
   rejectedMark,
   rejectMessage,
   type AgentEvent,
+  type EncryptedValueType,
   type EventOf,
 } from '../../protocol/index.js'
 
@@ -73,15 +74,15 @@ export class ModelAnswer {
   add(part: Exclude<ModelPart, DeltaPart>): AgentEvent[] {
     switch (part.type) {
       case 'text-end':
-        return this.#endMessage('assistant', part.encryptedValue)
+        return this.#endMessage('assistant', part)
       case 'reasoning-end':
-        return this.#endMessage('reasoning', part.encryptedValue)
+        return this.#endMessage('reasoning', part)
       case 'tool-call-start':
         return this.#startCall(part.toolCallId, part.toolName)
       case 'tool-call-delta':
         return this.#addArguments(part.toolCallId, part.delta)
       case 'tool-call-end':
-        return this.#endCall(part.toolCallId, part.encryptedValue)
+        return this.#endCall(part.toolCallId, part)
       case 'finish':
         this.finishReason = part.reason
         this.usage = part.usage
@@ -118,7 +119,8 @@ export class ModelAnswer {
     return message
   }
 
-  #endMessage(role: 'assistant' | 'reasoning', encryptedValue?: string): AgentEvent[] {
+  #endMessage(role: 'assistant' | 'reasoning', part: Encrypted = {}): AgentEvent[] {
+    const { encryptedValue } = part
     const events: AgentEvent[] = []
     let message = this.#current?.role === role ? this.#current : undefined
     if (message)
@@ -134,9 +136,10 @@ export class ModelAnswer {
     }
     this.#current = undefined
     if (encryptedValue === undefined) return events
-    message.encryptedValue = encryptedValue
+    const value = { encryptedValue, ...valueType(part) }
+    Object.assign(message, value)
     const entityId = message.id
-    return [...events, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'message', entityId, encryptedValue }]
+    return [...events, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'message', entityId, ...value }]
   }
 
   #startCall(modelId: string, name: string): AgentEvent[] {
@@ -165,14 +168,22 @@ export class ModelAnswer {
     return [{ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta }]
   }
 
-  #endCall(modelId: string, encryptedValue?: string): AgentEvent[] {
+  #endCall(modelId: string, part: Encrypted = {}): AgentEvent[] {
+    const { encryptedValue } = part
     const call = this.#writing.get(modelId)
     if (!call) return []
     this.#writing.delete(modelId)
     const ended: AgentEvent = { type: 'TOOL_CALL_END', toolCallId: call.id }
     if (encryptedValue === undefined) return [ended]
-    call.encryptedValue = encryptedValue
+    const value = { encryptedValue, ...valueType(part) }
+    Object.assign(call, value)
     const entityId = call.id
-    return [ended, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'tool-call', entityId, encryptedValue }]
+    return [ended, { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'tool-call', entityId, ...value }]
   }
+}
+
+type Encrypted = Pick<Extract<ModelPart, { type: 'text-end' }>, 'encryptedValue' | 'encryptedValueType'>
+
+function valueType({ encryptedValueType }: Encrypted): EncryptedValueType {
+  return encryptedValueType === undefined ? {} : { encryptedValueType }
 }

@@ -50,7 +50,7 @@ export function toShape(schema: SchemaNode): Shape {
   const inner = def.innerType ?? def.in
   if (inner) return toShape(inner)
   if (def.shape) {
-    const list = Object.entries(def.shape).map(toMember)
+    const list = [...Object.entries(def.shape).map(toMember), ...newMembers(def.shape)]
     const fields = new Map(list.map((member) => [member.key, member]))
     return { kind: 'object', fields, list, isClean: toObjectCheck(list) }
   }
@@ -71,6 +71,13 @@ function leafCheck(schema: SchemaNode): (value: unknown) => boolean {
 function toMember([key, schema]: [string, SchemaNode]): Member {
   const { type } = schema.def
   return { key, shape: toShape(schema), optional: type === 'optional' || type === 'default' }
+}
+
+/** AG-UI 1.1 has a type beside every encrypted value. The schemas are those of 1.0. */
+function newMembers(shape: Readonly<Record<string, SchemaNode>>): Member[] {
+  const { encryptedValue: value } = shape
+  if (!value || 'encryptedValueType' in shape) return []
+  return [{ key: 'encryptedValueType', shape: toShape(value), optional: true }]
 }
 
 function toTagged(options: readonly SchemaNode[], tag: string): Shape {

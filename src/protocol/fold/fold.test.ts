@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyStream, history } from '../../../test/support/arbitrary-events.js'
 import { onlyValid, reduceWithClient } from '../../../test/support/client-reducer.js'
 import type { AgUiEvent } from '../contract.js'
+import { toolErrorMark } from '../messages.js'
 import { createFold } from './fold.js'
 import { propertyRuns } from '../../../test/support/property-runs.js'
 
@@ -36,5 +37,28 @@ describe('the fold', () => {
         expect({ messages, state, events }).toEqual(before)
       }),
     )
+  })
+
+  it('replaces the type of an encrypted value with the value', () => {
+    const fold = createFold({ messages: [{ id: 'm', role: 'reasoning', content: '' }] })
+    const value = { type: 'REASONING_ENCRYPTED_VALUE', subtype: 'message', entityId: 'm' } as const
+    fold.apply({ ...value, encryptedValue: 'a', encryptedValueType: 'acme.a' })
+    expect(fold.messages[0]).toMatchObject({ encryptedValue: 'a', encryptedValueType: 'acme.a' })
+    fold.apply({ ...value, encryptedValue: 'b' })
+    expect(fold.messages[0]).toEqual({ id: 'm', role: 'reasoning', content: '', encryptedValue: 'b' })
+  })
+
+  it('gives the message of a failed tool its error', () => {
+    const toolCalls = [{ id: 'c', type: 'function' as const, function: { name: 'x', arguments: '{}' } }]
+    for (const [content, error] of [
+      ['no power', 'no power'],
+      ['{"error":"no power"}', 'no power'],
+      ['', 'A tool failed.'],
+    ] as const) {
+      const fold = createFold({ messages: [{ id: 'a', role: 'assistant', toolCalls }] })
+      const result = { type: 'TOOL_CALL_RESULT', messageId: 't', toolCallId: 'c' } as const
+      fold.apply({ ...result, content, metadata: toolErrorMark })
+      expect(fold.messages[1]).toMatchObject({ content, error })
+    }
   })
 })

@@ -1,5 +1,12 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '@ag-ui/core'
-import type { AgUiEvent, EventOf, Fold, FoldOptions, SettledMessages } from '../contract.js'
+import type {
+  AgUiEvent,
+  EncryptedValueType,
+  EventOf,
+  Fold,
+  FoldOptions,
+  SettledMessages,
+} from '../contract.js'
 import { isToolError, toToolError } from '../messages.js'
 import { MessageList, addMetadata } from './message-list.js'
 import { applyPatch } from './patch.js'
@@ -129,6 +136,10 @@ function foldEncryptedValue(
     return `REASONING_ENCRYPTED_VALUE: there is no ${event.subtype} '${event.entityId}' to attach it to`
   }
   target.encryptedValue = event.encryptedValue
+  // The old type would mislabel the new value.
+  const typed = target as typeof target & EncryptedValueType
+  delete typed.encryptedValueType
+  if (event.encryptedValueType !== undefined) typed.encryptedValueType = event.encryptedValueType
   return undefined
 }
 

@@ -9,6 +9,7 @@ import { errorCodes } from '../../core/error-codes.js'
 import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
 import { onInterruptEvents } from './on-interrupt.js'
+import { toVersion10 } from './versions.js'
 
 export interface DowngradeOptions {
   /**
@@ -48,7 +49,7 @@ export function createDowngrade({
     if (event.type === 'RUN_STARTED') losses.clear()
     const inlined = inline(event)
     if (!inlined) return []
-    const shown = toLegacyShape(inlined, lose)
+    const shown = toLegacyShape(toVersion10(inlined), lose)
     if (shown.type !== 'RUN_FINISHED' || shown.outcome?.type !== 'interrupt') return [shown]
     return [...onInterruptEvents(shown.outcome.interrupts), shown]
   }

@@ -4,7 +4,10 @@ import {
   eventIdPrefix,
   protobufMediaType,
   sseHeaders,
+  speaksNewest,
   sseHeartbeat,
+  toNewestVersion,
+  toVersion10,
   type AgUiEvent,
   type Downgrade,
   type DowngradeOptions,
@@ -41,10 +44,38 @@ export async function createFraming(
   { stream = {}, clock = systemClock, ...options }: FramingOptions = {},
 ): Promise<Framing> {
   const { timestamps = false, eventLines = false } = stream
-  const downgrade = peer.legacy ? createDowngrade(options) : undefined
-  const framing =
-    format === 'sse' ? new SseFraming(downgrade, eventLines) : await createProtobufFraming(downgrade)
+  const isSse = format === 'sse'
+  // The encoding of 1.0 has no field for what 1.1 adds.
+  const version = peer.legacy ? legacyVersion(options) : isSse && speaksNewest(peer) ? newest : version10
+  const framing = isSse ? new SseFraming(version, eventLines) : await createProtobufFraming(version)
   return timestamps ? withTimestamps(framing, clock) : framing
+}
+
+/** How the events of the server become those of one version of AG-UI. */
+interface WireVersion {
+  readonly translate: Downgrade
+  /** Whether an event in JSON needs no translation. */
+  isSame(json: string): boolean
+}
+
+const newest: WireVersion = {
+  translate: (event) => [toNewestVersion(event)],
+  isSame: (json) => !json.startsWith('{"type":"RUN_STARTED"'),
+}
+
+const version10: WireVersion = {
+  translate: (event) => [toVersion10(event)],
+  isSame: (json) => !json.includes('"encryptedValueType"'),
+}
+
+// These are the same for older clients unless they belong to a subagent, and they are nearly all there is.
+const delta = /^\{"type":"(?:TEXT_MESSAGE_CONTENT|REASONING_MESSAGE_CONTENT|TOOL_CALL_ARGS)"/
+
+function legacyVersion(options: DowngradeOptions): WireVersion {
+  return {
+    translate: createDowngrade(options),
+    isSame: (json) => delta.test(json) && !json.includes('"subagentRunId"'),
+  }
 }
 
 /** Adds timestamps to events that are in no log. Entries of a log have theirs. */
@@ -60,23 +91,22 @@ function withTimestamps(framing: Framing, clock: Clock): Framing {
 class SseFraming implements Framing {
   readonly headers = sseHeaders
   readonly heartbeat = sseHeartbeat
-  readonly #downgrade: Downgrade | undefined
+  readonly #version: WireVersion
   #runId: string | undefined
   #prefix = ''
   readonly #eventLines: boolean
 
-  constructor(downgrade: Downgrade | undefined, eventLines: boolean) {
-    this.#downgrade = downgrade
+  constructor(version: WireVersion, eventLines: boolean) {
+    this.#version = version
     this.#eventLines = eventLines
   }
 
   frame(batch: FrameBatch): string {
-    const downgrade = this.#downgrade
+    const version = this.#version
     let text = ''
     if (batch.runId === undefined) {
       for (const event of batch.events)
-        for (const sent of downgrade ? downgrade(event) : [event])
-          text += this.#frameData(JSON.stringify(sent))
+        for (const sent of version.translate(event)) text += this.#frameData(JSON.stringify(sent))
       return text
     }
     if (batch.runId !== this.#runId) {
@@ -85,8 +115,10 @@ class SseFraming implements Framing {
     }
     const prefix = this.#prefix
     for (const entry of batch.entries) {
-      if (downgrade && !isSameForAll(entry.json)) {
-        const sent = downgrade(parseEntry(entry)).map((event) => this.#frameData(JSON.stringify(event)))
+      if (!version.isSame(entry.json)) {
+        const sent = version
+          .translate(parseEntry(entry))
+          .map((event) => this.#frameData(JSON.stringify(event)))
         const last = sent.pop()
         // The last of an entry has its number: a client that lost one of the others gets all again.
         if (last !== undefined) text += `${sent.join('')}${prefix}${entry.seq}\n${last}`
@@ -105,27 +137,19 @@ export function eventTypeIn(json: string): string {
   return /^\{"type":"([A-Z_]+)"/.exec(json)?.[1] ?? (JSON.parse(json) as AgUiEvent).type
 }
 
-// These are the same for older clients unless they belong to a subagent, and they are nearly all there is.
-const delta = /^\{"type":"(?:TEXT_MESSAGE_CONTENT|REASONING_MESSAGE_CONTENT|TOOL_CALL_ARGS)"/
-
-function isSameForAll(json: string): boolean {
-  return delta.test(json) && !json.includes('"subagentRunId"')
-}
-
 /** Needs no check: this server wrote the log. */
 function parseEntry({ json }: LogEntry): AgUiEvent {
   return JSON.parse(json) as AgUiEvent
 }
 
-async function createProtobufFraming(downgrade: Downgrade | undefined): Promise<Framing> {
+async function createProtobufFraming({ translate }: WireVersion): Promise<Framing> {
   const encode = await createProtobufEncoder()
   return {
     headers: { ...sseHeaders, 'content-type': protobufMediaType },
     heartbeat: undefined,
     frame(batch) {
       const events = batch.runId === undefined ? batch.events : batch.entries.map(parseEntry)
-      const sent = downgrade ? events.flatMap(downgrade) : events
-      return concatBytes(sent.map((event) => encode(event)))
+      return concatBytes(events.flatMap(translate).map((event) => encode(event)))
     },
   }
 }
