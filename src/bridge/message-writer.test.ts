@@ -30,7 +30,7 @@ function strict(loose: readonly AgentEvent[]) {
   return { out: out.slice(1, -1).map(brief), messages: stream.fold.messages }
 }
 
-it('writes one chunk for each delta, and an end', () => {
+it('writes a start, one chunk for each delta, and an end', () => {
   const { writer, sink } = createWriter()
   writer.begin('text')
   for (const delta of ['Hel', 'lo']) writer.write(delta)
@@ -38,7 +38,8 @@ it('writes one chunk for each delta, and an end', () => {
   writer.end()
   const events = sink.take()
   expect(events).toEqual([
-    { type: 'TEXT_MESSAGE_CHUNK', messageId: 'message-1', role: 'assistant', delta: 'Hel' },
+    { type: 'TEXT_MESSAGE_START', messageId: 'message-1', role: 'assistant' },
+    { type: 'TEXT_MESSAGE_CHUNK', messageId: 'message-1', delta: 'Hel' },
     { type: 'TEXT_MESSAGE_CHUNK', messageId: 'message-1', delta: 'lo' },
     { type: 'TEXT_MESSAGE_END', messageId: 'message-1' },
   ])

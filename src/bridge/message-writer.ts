@@ -14,7 +14,7 @@ export interface MessageWriterOptions {
 }
 
 /**
- * Writes the text and reasoning of one lane as chunks, one message at a time, each with an explicit end. Chooses the ids
+ * Writes the text and reasoning of one lane, one message at a time: a start, chunks, an end. Chooses the ids
  * of messages, or takes the runtime's. Opening, closing and ordering belong to the run stream.
  *
  * @example
@@ -51,7 +51,7 @@ export class MessageWriter {
 
   /** Writes a delta of the message begun last. The path of every token: one literal event, nothing spread. */
   write(delta: string): void {
-    if (!this.#hasWritten) return this.#writeFirst(delta)
+    if (!this.#hasWritten) this.#writeStart()
     const { kind, messageId = '', subagentRunId } = this
     const type = kind === 'reasoning' ? 'REASONING_MESSAGE_CHUNK' : 'TEXT_MESSAGE_CHUNK'
     this.#options.sink.add(
@@ -95,19 +95,20 @@ export class MessageWriter {
     return this.#options.newId(kind === 'text' ? 'message' : 'reasoning')
   }
 
-  #writeFirst(delta: string): void {
+  /** With a start of its own, the message stays open until its end, also while others of its lane are written. */
+  #writeStart(): void {
     const { kind, messageId = '' } = this
     const { sink, name } = this.#options
     this.#hasWritten = true
     const tag = spanTag(this.subagentRunId)
-    if (kind === 'reasoning') sink.add({ type: 'REASONING_MESSAGE_CHUNK', messageId, delta, ...tag })
+    if (kind === 'reasoning')
+      sink.add({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning', ...tag })
     else
       sink.add({
-        type: 'TEXT_MESSAGE_CHUNK',
+        type: 'TEXT_MESSAGE_START',
         messageId,
         role: 'assistant',
         ...(name === undefined ? {} : { name }),
-        delta,
         ...tag,
       })
   }

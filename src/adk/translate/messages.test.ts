@@ -20,7 +20,7 @@ describe('text', () => {
   test('comes from the pieces; the whole only ends it', () => {
     const { batches, marks } = translateEvents([chunkOf('Hel'), chunkOf('lo'), wholeOf('Hello')])
     expect(batches.map((batch) => batch.map(brief))).toEqual([
-      ['TEXT_MESSAGE_CHUNK message-1 "Hel"'],
+      ['TEXT_MESSAGE_START message-1', 'TEXT_MESSAGE_CHUNK message-1 "Hel"'],
       ['TEXT_MESSAGE_CHUNK message-1 "lo"'],
       ['TEXT_MESSAGE_END message-1'],
       [],
@@ -55,6 +55,7 @@ describe('text', () => {
   test('and a call in one event: the text comes first', () => {
     const { loose } = translateEvents([wholeOf([call('c1'), { text: 'I look.' }])])
     expect(loose.map(({ type }) => type)).toEqual([
+      'TEXT_MESSAGE_START',
       'TEXT_MESSAGE_CHUNK',
       'TEXT_MESSAGE_END',
       'TOOL_CALL_START',
@@ -123,12 +124,10 @@ describe('text', () => {
 
   test('that a plugin answers in the place of the agent is the run’s own', () => {
     const { loose } = translateEvents([wholeOf('No.', { author: 'model' })])
-    expect(loose[0]).toEqual({
-      type: 'TEXT_MESSAGE_CHUNK',
-      messageId: 'message-1',
-      role: 'assistant',
-      delta: 'No.',
-    })
+    expect(loose.slice(0, 2)).toEqual([
+      { type: 'TEXT_MESSAGE_START', messageId: 'message-1', role: 'assistant' },
+      { type: 'TEXT_MESSAGE_CHUNK', messageId: 'message-1', delta: 'No.' },
+    ])
   })
 
   test('of an event without actions is text', () => {
@@ -205,8 +204,9 @@ describe('reasoning', () => {
       ['reasoning-1', 'r1 and more'],
       ['message-1', 't1'],
     ])
-    expect(loose.slice(-3).map(brief)).toEqual([
+    expect(loose.slice(-4).map(brief)).toEqual([
       'TEXT_MESSAGE_END message-1',
+      'REASONING_MESSAGE_START reasoning-1',
       'REASONING_MESSAGE_CHUNK reasoning-1 " and more"',
       'REASONING_MESSAGE_END reasoning-1',
     ])

@@ -103,6 +103,7 @@ describe('nested graphs', () => {
     expect(inside.map(brief)).toEqual([
       'SUBAGENT_STARTED @g',
       'STEP_STARTED inner @g',
+      'TEXT_MESSAGE_START run-m2 @g',
       'TEXT_MESSAGE_CHUNK run-m2 "Found" @g',
       'TOOL_CALL_START c2 @g',
       'TOOL_CALL_ARGS c2 "{}" @g',
@@ -457,6 +458,7 @@ describe('state and messages', () => {
         values({ messages: [made('a1')] }),
       ])
       expect(batches[2]?.map(brief)).toEqual([
+        'TEXT_MESSAGE_START a1',
         'TEXT_MESSAGE_CHUNK a1 "By hand"',
         'TEXT_MESSAGE_END a1',
         'STEP_FINISHED n',

@@ -19,7 +19,7 @@ describe('text', () => {
     const { batches, problems } = translateEvents(modelRun(['Hel', '', 'lo']))
     expect(batches.map((batch) => batch.map(brief))).toEqual([
       [],
-      ['TEXT_MESSAGE_CHUNK run-m "Hel"'],
+      ['TEXT_MESSAGE_START run-m', 'TEXT_MESSAGE_CHUNK run-m "Hel"'],
       [],
       ['TEXT_MESSAGE_CHUNK run-m "lo"'],
       ['TEXT_MESSAGE_END run-m'],
@@ -488,10 +488,13 @@ describe('reasoning', () => {
       ]),
     )
     expect(loose.map(brief)).toEqual([
+      'REASONING_MESSAGE_START run-m:reasoning',
       'REASONING_MESSAGE_CHUNK run-m:reasoning "one"',
       'REASONING_MESSAGE_END run-m:reasoning',
+      'TEXT_MESSAGE_START run-m',
       'TEXT_MESSAGE_CHUNK run-m "Hi"',
       'TEXT_MESSAGE_END run-m',
+      'REASONING_MESSAGE_START run-m:reasoning:2',
       'REASONING_MESSAGE_CHUNK run-m:reasoning:2 "two"',
       'REASONING_MESSAGE_END run-m:reasoning:2',
       'TOOL_CALL_START c1',

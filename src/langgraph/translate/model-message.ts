@@ -152,7 +152,7 @@ export class ModelMessage {
   }
 
   #startCalls(): ToolCallAssembler {
-    this.#reasoning.end()
+    this.#writer.end()
     const messageId = this.#messageId ?? ''
     return (this.#calls ??= new ToolCallAssembler({ ...this.#options, messageId }))
   }

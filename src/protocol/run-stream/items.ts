@@ -3,11 +3,12 @@ import { type Extras, type Item, type Lane, type MessageItem, type RunState, lan
 
 /**
  * Opens an item in its lane, which writes one thing at a time: reasoning ends before text begins, text before a tool
- * call. Sticky items stay open, and so does the span around a new reasoning message. The caller emits the start.
+ * call. Sticky items stay open, and so does the span around reasoning. The caller emits the start.
  */
 export function openItem(run: RunState, item: Item): void {
   for (const other of newestFirst(item.lane)) {
-    if (!other.sticky && !(item.kind === 'reasoning' && other.kind === 'span')) closeItem(run, other)
+    const isNeeded = other.kind === 'span' && (item.kind === 'reasoning' || hasReasoning(item.lane))
+    if (!other.sticky && !isNeeded) closeItem(run, other)
   }
   item.isOpen = true
   item.lane.open.add(item)
@@ -41,6 +42,11 @@ export function closeItem(run: RunState, item: Item, extras?: Extras): void {
 /** Closes every item of a lane, the newest first: messages before the span around them. */
 export function closeItems(run: RunState, lane: Lane): void {
   for (const item of newestFirst(lane)) closeItem(run, item)
+}
+
+function hasReasoning(lane: Lane): boolean {
+  for (const { kind } of lane.open) if (kind === 'reasoning') return true
+  return false
 }
 
 function newestFirst(lane: Lane): Item[] {

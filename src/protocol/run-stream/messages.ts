@@ -35,6 +35,8 @@ export function writeMessage(run: RunState, event: MessageEvent): void {
   const delta = 'delta' in event ? event.delta : undefined
   const item = itemFor(run, kind, event)
   carry(item, eventExtras(event))
+  // Who writes a start writes an end too, maybe with other messages in between.
+  if (delta === undefined && event.type.endsWith('START')) item.sticky = true
   if (!item.isOpen) openMessage(run, item, event)
   if (delta) run.emitDelta(item, delta)
 }

@@ -139,6 +139,60 @@ describe('a producer that writes chunks and ends alone', () => {
   })
 })
 
+describe('a producer that writes starts too', () => {
+  it('may write several messages at once: each ends where it is ended', () => {
+    const { write, finish, problems } = start()
+    write(
+      { type: 'TEXT_MESSAGE_START', messageId: 'm1', role: 'assistant' },
+      text('m1', 'a'),
+      { type: 'TEXT_MESSAGE_START', messageId: 'm2', role: 'assistant' },
+      text('m2', 'b'),
+      text('m1', 'c'),
+      { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'f' },
+      { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
+      text('m2', 'd'),
+      { type: 'TOOL_CALL_END', toolCallId: 'c1' },
+    )
+    expect(finish().filter((line) => !line.includes('CONTENT'))).toEqual([
+      'TEXT_MESSAGE_START m1',
+      'TEXT_MESSAGE_START m2',
+      'TOOL_CALL_START c1',
+      'TEXT_MESSAGE_END m1',
+      'TOOL_CALL_END c1',
+      'TEXT_MESSAGE_END m2',
+    ])
+    expect(problems).toEqual([])
+  })
+
+  it('has a span around its reasoning until the last of it ends', () => {
+    const { write, finish } = start()
+    write(
+      { type: 'REASONING_MESSAGE_START', messageId: 'r1', role: 'reasoning' },
+      { type: 'REASONING_MESSAGE_START', messageId: 'r2', role: 'reasoning' },
+      { type: 'REASONING_MESSAGE_END', messageId: 'r1' },
+      text('m1', 'a'),
+      thought('r2', 'b'),
+      { type: 'REASONING_MESSAGE_END', messageId: 'r2' },
+      text('m2', 'c'),
+    )
+    expect(finish()).toEqual([
+      'REASONING_START r1',
+      'REASONING_MESSAGE_START r1',
+      'REASONING_MESSAGE_START r2',
+      'REASONING_MESSAGE_END r1',
+      'TEXT_MESSAGE_START m1',
+      'TEXT_MESSAGE_CONTENT m1 "a"',
+      'REASONING_MESSAGE_CONTENT r2 "b"',
+      'REASONING_MESSAGE_END r2',
+      'TEXT_MESSAGE_END m1',
+      'REASONING_END r1',
+      'TEXT_MESSAGE_START m2',
+      'TEXT_MESSAGE_CONTENT m2 "c"',
+      'TEXT_MESSAGE_END m2',
+    ])
+  })
+})
+
 describe('closeOpen', () => {
   const reason = 'The attempt it was part of has failed.'
   const attempt: AgentEvent[] = [

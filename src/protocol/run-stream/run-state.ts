@@ -47,8 +47,8 @@ interface OpenItem {
   readonly lane: Lane
   isOpen: boolean
   /**
-   * Stays open when something else opens in its lane. True for a tool call with an explicit start, and for an item that
-   * continues after another one has closed it: that agent writes several at once.
+   * Stays open when something else opens in its lane. True for an item with an explicit start, and for one that continues
+   * after another one has closed it: that agent writes several at once.
    */
   sticky: boolean
   /** Extras of events that were not sent, for the item's next event. */
