@@ -28,6 +28,7 @@ it('shows these names of the protocol', () => {
   expect(Object.keys(protocol).sort()).toEqual([
     'cancelledMark',
     'compactRun',
+    'countingMessages',
     'createDowngrade',
     'createFold',
     'createProtobufEncoder',
@@ -60,6 +61,9 @@ it('shows these names of the protocol', () => {
     'rejectedMark',
     'reportedMark',
     'resumeRunStream',
+    'retryEventName',
+    'rewriteEventName',
+    'rewriteMessages',
     'speaksNewest',
     'sseHeaders',
     'sseHeartbeat',

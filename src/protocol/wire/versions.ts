@@ -3,7 +3,7 @@ import { isRecord } from '../../core/json.js'
 import type { AgUiEvent, EncryptedValueType, Peer } from '../contract.js'
 
 /** The newest version of AG-UI that streams are sent in. Version 1.1 adds `encryptedValueType` to 1.0. */
-export const newestVersion = '1.1'
+const newestVersion = '1.1'
 
 /** Whether a client declares AG-UI 1.1 or a newer minor version. */
 export function speaksNewest({ protocolVersion }: Pick<Peer, 'protocolVersion'>): boolean {
