@@ -125,6 +125,12 @@ interface SplitOptions {
   readonly between?: (typeof betweens)[number]
 }
 
+interface AnswerOptions {
+  readonly resume?: ResumeEntry[]
+  /** What the user writes with it. */
+  readonly text?: string
+}
+
 /** A conversation with an agent whose model sends its calls one by one. */
 async function converse({ answers, make, root = 'an agent', between = 'nothing' }: SplitOptions) {
   ran.length = 0
@@ -143,13 +149,17 @@ async function converse({ answers, make, root = 'an agent', between = 'nothing' 
     requests,
     say: (text: string) => talk.say(text, { tools }),
     /** Loses something if that is to be done, and goes on. */
-    async answer(results: Readonly<Record<string, string>>, resume?: ResumeEntry[]) {
+    async answer(results: Readonly<Record<string, string>>, { resume, text }: AnswerOptions = {}) {
       const { messages } = talk.client
       if (between === 'sessions are lost') served = await served.restart()
       if (between === 'threads are lost') served = await serve()
       talk = served.talk()
       talk.client.setMessages(messages)
-      return talk.answer(results, { tools, ...(resume && { resume }) })
+      const parameters = { tools, ...(resume && { resume }) }
+      if (text === undefined) return talk.answer(results, parameters)
+      for (const [toolCallId, content] of Object.entries(results))
+        talk.client.addMessage({ id: `t-${toolCallId}`, role: 'tool', toolCallId, content })
+      return talk.say(text, parameters)
     },
   }
 }
@@ -204,6 +214,32 @@ describe.each([
       expect(lastRequest(talk.requests)).toEqual(allAnswered)
     })
 
+    it('what the user writes with results and answers follows them', async () => {
+      const answers = [calls('ask', 'remove', 'pick'), says('Nice.')]
+      const talk = await converse({ answers, make, root })
+      const events = await talk.say('Go')
+      const results = { [callId(events, 'ask')]: 'A', [callId(events, 'pick')]: 'B' }
+      const resume = answersTo(events, () => ({ approved: true }))
+      expect(textIn(await talk.answer(results, { resume, text: 'Be quick.' }))).toBe('Nice.')
+      expect(lastRequest(talk.requests)).toEqual([
+        'model: ask({}) | remove({}) | pick({})',
+        'user: ask -> {"result":"A"} | remove -> {"by":"remove"} | pick -> {"result":"B"}',
+        'user: Be quick.',
+      ])
+      expect(requestLines(talk.requests[1])[0]).toBe('user: Go')
+    })
+
+    it('what the user writes with results alone follows them', async () => {
+      const talk = await converse({ answers: [calls('ask'), says('Nice.')], make, root })
+      const results = { [callId(await talk.say('Go'), 'ask')]: 'A' }
+      await talk.answer(results, { text: 'Be quick.' })
+      expect(lastRequest(talk.requests)).toEqual([
+        'model: ask({})',
+        'user: ask -> {"result":"A"}',
+        'user: Be quick.',
+      ])
+    })
+
     it.each(losses)('a backend tool among client tools keeps its result; in between: %s', async (between) => {
       const answers = [calls('ask', 'look', 'pick'), says('Nice.')]
       const talk = await converse({ answers, make, root, between })
@@ -238,10 +274,8 @@ describe.each([
     const answers = [calls('look', 'remove', 'ask', 'find', 'pay'), says('Nice.')]
     const talk = await converse({ answers, make, between })
     const events = await talk.say('Go')
-    await talk.answer(
-      { [callId(events, 'ask')]: 'A' },
-      answersTo(events, () => ({ confirmed: true })),
-    )
+    const resume = answersTo(events, () => ({ approved: true }))
+    await talk.answer({ [callId(events, 'ask')]: 'A' }, { resume })
     expect(ran).toEqual(['look', 'find', 'remove', 'pay'])
     expect(requestLines(talk.requests[1])).toEqual([
       'user: Go',
@@ -255,10 +289,10 @@ describe.each([
   it.each(losses)('tools get their credentials, one of them none; in between: %s', async (between) => {
     const talk = await converse({ answers: [calls('mail', 'post', 'sign'), says('Nice.')], make, between })
     const events = await talk.say('Go')
-    const given = answersTo(events, (toolCallId) =>
+    const resume = answersTo(events, (toolCallId) =>
       toolCallId === callId(events, 'post') ? undefined : { apiKey: 'k' },
     )
-    expect(textIn(await talk.answer({}, given))).toBe('Nice.')
+    expect(textIn(await talk.answer({}, { resume }))).toBe('Nice.')
     expect(requestLines(talk.requests[1])).toEqual([
       'user: Go',
       'model: mail({}) | post({}) | sign({})',

@@ -48,7 +48,8 @@ function eventsForModel(events: readonly Event[], agentName: string): readonly E
   const first = events.findIndex(({ content }) => content !== undefined && hasCallParts(content))
   if (first === -1) return events
   const seen = withDisguisedInputs(withoutForeignResults(events.slice(first), agentName), agentName)
-  return [...events.slice(0, first), ...withWholeAnswers(resultsByCaller(seen), agentName)]
+  const attributed = withTextOfAnswers(resultsByCaller(seen), agentName)
+  return [...events.slice(0, first), ...withWholeAnswers(attributed, agentName)]
 }
 
 /**
@@ -203,4 +204,19 @@ function resultOfCaller(event: Event, { author, branch }: Event, parts: Part[]):
     ...(author === undefined ? {} : { author }),
     ...(branch === undefined ? {} : { branch }),
   }
+}
+
+/**
+ * Attributes what the user wrote with results or answers to the agent that gets them. A workflow node sees only what came
+ * after the user's last message: it would not see the results.
+ */
+function withTextOfAnswers(events: readonly Event[], agentName: string): readonly Event[] {
+  return events.map((event, index) => {
+    if (event.author !== 'user' || event.content?.parts?.some(isRequestPart)) return event
+    const next = events[index + 1]
+    const isBeforeAnswers = next?.author === 'user' && next.content?.parts?.some(isRequestPart) === true
+    // The results were in the same event.
+    const isBehindResults = events[index - 1]?.id === event.id
+    return isBeforeAnswers || isBehindResults ? { ...event, author: agentName } : event
+  })
 }
