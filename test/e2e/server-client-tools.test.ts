@@ -14,7 +14,7 @@ const tools = ['colour', 'sound'].map((name) => ({
 
 const call = (name: string, to: string) => ({ toolCall: { name, args: { to } } })
 
-async function serveModel(model: ScriptedModel, options: Pick<ServeAgentsOptions, 'store'> = {}) {
+async function serveModel(model: ScriptedModel, options: Pick<ServeAgentsOptions, 'store' | 'history'> = {}) {
   const done: string[] = []
   const lookUp = defineTool({
     name: 'look_up',
@@ -71,15 +71,15 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect(linesOf(model.requests[1]?.messages ?? [])).toEqual([
       'user: Red and loud.',
       'assistant: colour({"to":"red"}) sound({"to":"loud"})',
-      'tool: loud now',
       'tool: red now',
+      'tool: loud now',
     ])
     expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: Red and loud.')
   })
 
-  it('may be answered one by one', async () => {
+  it.each(['server', 'client'] as const)('may be answered one by one, history: %s', async (history) => {
     const model = scriptedModel([[call('colour', 'red'), call('sound', 'loud')], 'Red and loud.'])
-    const { served } = await serveModel(model)
+    const { served } = await serveModel(model, { history })
     const talk = served.talk({ Client })
     await talk.say('Red and loud.', { tools })
     const held = await talk.answer({ 'call-2': 'loud now' }, { tools })
@@ -88,7 +88,7 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect(statusOf((await served.ask('GET /thread/list')).body)).toBe('waiting-for-tools')
 
     await talk.answer({ 'call-1': 'red now' }, { tools })
-    expect(linesOf(model.requests[1]?.messages ?? []).slice(2)).toEqual(['tool: loud now', 'tool: red now'])
+    expect(linesOf(model.requests[1]?.messages ?? []).slice(2)).toEqual(['tool: red now', 'tool: loud now'])
     expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: Red and loud.')
   })
 

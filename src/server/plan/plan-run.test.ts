@@ -538,6 +538,8 @@ describe('the state of a request', () => {
 const planForClient = (facts: PlanFacts): RunPlan => plan({ ...facts, history: 'client' })
 
 describe('when the history is the client’s', () => {
+  const calls = { stored: 'u1 a1(c1,c2)', pending: ['c1', 'c2'] }
+
   it.each<[string, PlanFacts, string]>([
     ['its messages are the conversation', { client: 's1 u1 a1 u2' }, 'run s1 u1 a1 u2'],
     ['what is stored does not count', { stored: 'u1 a1 u2', client: 'u8 a8 u9' }, 'run u8 a8 u9'],
@@ -555,6 +557,17 @@ describe('when the history is the client’s', () => {
       'run u1 a1',
     ],
     ['a result of an unknown call is not refused', { stored: 'u1', client: 'u1 t-c9' }, 'run u1 t-c9'],
+    [
+      'results are stored while one is missing',
+      { ...calls, client: 'u1 a1(c1,c2) t-c2' },
+      'store u1 a1(c1,c2) t-c2',
+    ],
+    ['all results run', { ...calls, client: 'u1 a1(c1,c2) t-c2 t-c1' }, 'run u1 a1(c1,c2) t-c2 t-c1'],
+    [
+      'a user message goes on without them',
+      { ...calls, client: 'u1 a1(c1,c2) t-c2 u2' },
+      'run u1 a1(c1,c2) t-c2 u2',
+    ],
   ])('%s', (_what, facts, expected) => {
     expect(brief(planForClient(facts))).toBe(expected)
   })

@@ -98,7 +98,8 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
   const cut = isAnswer ? undefined : findForkCut(reading, index, { isRepeated, messagesOnArrival })
   if (cut !== undefined) return { type: 'run', ...planDetails(compared, { cut }) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
-  const isIncomplete = !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared)
+  const isIncomplete =
+    !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared, reading.results)
   return { type: isIncomplete ? 'store' : 'run', ...planDetails(compared) }
 }
 
@@ -137,7 +138,8 @@ function planWithoutNews(request: ComparedRequest): RunPlan {
     const details = { toolCallId: newest.toolCallId }
     return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
   }
-  const isUnfinished = isUnsuccessful(thread?.run) && awaitsAgent(index) && !lacksResults(request)
+  const isUnfinished =
+    isUnsuccessful(thread?.run) && awaitsAgent(index) && !lacksResults(request, reading.results)
   const details = planDetails(request)
   if (isUnfinished) return { type: 'run', ...details }
   // A change of the state alone is stored.
@@ -160,8 +162,11 @@ function awaitsAgent({ messages }: MessageIndex): boolean {
  * Whether calls since the last user message wait for results. Earlier ones do not count: a call that is never answered
  * must not stop the thread.
  */
-function lacksResults({ pendingToolCalls, index, reading }: ComparedRequest): boolean {
-  const answered = new Set(reading.results.map(({ toolCallId }) => toolCallId))
+function lacksResults(
+  { pendingToolCalls, index }: Pick<ComparedRequest, 'pendingToolCalls' | 'index'>,
+  results: MessageReading['results'] = [],
+): boolean {
+  const answered = new Set(results.map(({ toolCallId }) => toolCallId))
   const lastUser = index.messages.findLastIndex(({ role }) => role === 'user')
   return pendingToolCalls.some(
     ({ id }) => !answered.has(id) && !index.hasResult(id) && (index.callerOf(id) ?? -1) > lastUser,
@@ -228,18 +233,21 @@ function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
 function planWithClientHistory(request: SortedRequest): RunPlan {
   const { thread, input, rules, isAnswer } = request
   if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing' }
-  const stored = thread?.messages ?? []
+  const { messages: stored = [], pendingToolCalls = [] } = thread ?? {}
   const messages = countingMessages(input.messages)
   const differing = messages.findIndex((message, n) => n >= stored.length || !isEqual(message, stored[n]))
   const keep = differing === -1 ? messages.length : differing
   const state = startState(request, 'all')
   const shown = messages === input.messages ? undefined : messages
+  const isAboutInterrupts = input.resume.length > 0 || (thread?.interrupts.length ?? 0) > 0
+  const isIncomplete =
+    !isAboutInterrupts && lacksResults({ pendingToolCalls, index: indexMessages(messages) })
   return {
-    type: 'run',
+    type: isIncomplete ? 'store' : 'run',
     ...applyMessageChange(stored, { keep, append: messages.slice(keep) }),
     state,
     catchUp: catchUpEvents({ input, messages: shown, state, rules }),
-    pendingToolCalls: thread?.pendingToolCalls ?? [],
+    pendingToolCalls,
     fork: false,
     resume: input.resume,
   }
