@@ -1,5 +1,6 @@
 import { isApp, Runner } from '@google/adk'
 import {
+  checkOptionNames,
   limitsMember,
   withPredictedState,
   type Agent,
@@ -16,14 +17,17 @@ import type { AdkSetup } from './run/prepare-run.js'
 import { SessionFinder } from './session/find-session.js'
 import { createSessionMemory } from './session/session-memory.js'
 import { checkServices, servicesFrom } from './services.js'
+import { checkPredictedTools, knownToolNames } from './tools/known-tools.js'
 
 /**
- * Makes an Agent of what ADK can run. Throws INVALID_AGENT, saying what is missing, for a root that cannot be served.
+ * Makes an Agent of what ADK can run. Throws INVALID_AGENT, saying what is wrong, for a root that cannot be served and for
+ * options that do not exist.
  *
  * @example
  * createServer({ agents: [fromAdk(new LlmAgent({ name: 'helper', model: 'gemini-2.5-flash' }))] })
  */
 export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
+  checkOptionNames('fromAdk', options, optionNames)
   const setup = setUpAdk(root, options)
   const { name, description } = setup
   const { examples, capabilities, messagesSnapshot = false } = options
@@ -35,13 +39,21 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
     resumesAfterFailure: true,
     run: withPredictedState(
       (ctx) => (messagesSnapshot ? withMessagesSnapshot(runAdk(setup, ctx), ctx) : runAdk(setup, ctx)),
-      options,
+      { predictState: options.predictState, tools: setup.toolNames },
     ),
     memory,
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+}
+
+// The compiler checks that none is missing.
+const optionNames: Readonly<Record<keyof AdkOptions, true>> = {
+  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{ appName: true, userId: true, sessionId: true, runConfig: true, plugins: true, clientTools: true },
+  ...{ sessionService: true, artifactService: true, memoryService: true, credentialService: true },
+  ...{ inMemoryServices: true, tempState: true, predictState: true, messagesSnapshot: true },
 }
 
 /** Throws INVALID_AGENT, saying what is missing, for a root that cannot be served. */
@@ -51,13 +63,16 @@ function setUpAdk(root: AdkRoot, options: AdkOptions): AdkSetup {
     const { name, description = '' } = options
     if (name === undefined) throw invalidAgent('An agent made of a Runner factory needs a `name`.')
     const longTermMemoryOf = ({ memoryService }: Runner) => memoryService
-    return { name, description, options, runnerFor: root, longTermMemoryOf, sessions }
+    const toolNames = undefined
+    return { name, description, options, runnerFor: root, longTermMemoryOf, sessions, toolNames }
   }
   const shared = createSharedRunner(root, options)
   const name = options.name ?? (isApp(root) ? root.name : shared.agent.name)
   const description = options.description ?? shared.agent.description
   const longTermMemoryOf = () => options.memoryService
-  return { name, description, options, runnerFor: () => shared, longTermMemoryOf, sessions }
+  const toolNames = knownToolNames(shared)
+  checkPredictedTools(options, toolNames)
+  return { name, description, options, runnerFor: () => shared, longTermMemoryOf, sessions, toolNames }
 }
 
 function createSharedRunner(

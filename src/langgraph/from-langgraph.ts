@@ -1,5 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import {
+  checkOptionNames,
   interruptedBy,
   limitsMember,
   rootAddress,
@@ -36,6 +37,7 @@ export function fromLangGraph(
   graphOrAgent: ServableGraph | { readonly graph: ServableGraph },
   options: LangGraphOptions = {},
 ): Agent {
+  checkOptionNames('fromLangGraph', options, optionNames)
   const graph = 'graph' in graphOrAgent ? graphOrAgent.graph : graphOrAgent
   const name = options.name ?? graph.name
   if (name === undefined || name === '')
@@ -54,6 +56,12 @@ export function fromLangGraph(
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+}
+
+// The compiler checks that none is missing.
+const optionNames: Readonly<Record<keyof LangGraphOptions, true>> = {
+  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{ config: true, threadId: true, privateKeys: true, subgraphs: true, predictState: true },
 }
 
 /** The checkpoints of a graph as an agent's memory. Undefined if the graph has no checkpointer. */

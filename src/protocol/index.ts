@@ -25,7 +25,7 @@ export { eventProblem } from './check/check-value.js'
 export { compactRun } from './fold/compact.js'
 export { createFold } from './fold/fold.js'
 export { stateEventBetween } from './fold/patch.js'
-export { parsePeer, parseRunInput } from './parse-run-input.js'
+export { parsePeer, parseRunInput, upgradeBinaryParts } from './parse-run-input.js'
 export {
   cancelledMark,
   describeContent,

@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION, type RunAgentInput } from '@ag-ui/core'
+import { PROTOCOL_VERSION, type Message, type RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
@@ -108,6 +108,24 @@ function upgradeMessages(messages: unknown): LegacyMessages {
 /** Whether a message may need a change. Most histories are plain text and are not copied. */
 function mayBeLegacy(message: unknown): boolean {
   return isRecord(message) && (message.role === 'activity' || Array.isArray(message.content))
+}
+
+/** Messages whose `binary` parts, of clients before 1.0, are media parts. Reports those that it leaves out. */
+export function upgradeBinaryParts(
+  messages: readonly Message[],
+  report: (problem: string) => void,
+): readonly Message[] {
+  const hasBinary = ({ content }: Message): boolean =>
+    Array.isArray(content) && (content as readonly unknown[]).some(isBinaryPart)
+  if (!messages.some(hasBinary)) return messages
+  return messages.map((message, index) => {
+    if (!hasBinary(message)) return message
+    const content = upgradeContent(message.content as readonly unknown[], () => undefined)
+    for (const [part, value] of content.entries())
+      if (value instanceof Dropped)
+        report(`${formatPath(['messages', index, 'content', part])}: ${value.reason}; it was left out`)
+    return { ...message, content: content.filter((part) => !(part instanceof Dropped)) } as Message
+  })
 }
 
 function upgradeContent(

@@ -1,4 +1,5 @@
 import {
+  checkOptionNames,
   interruptedBy,
   isAnswered,
   limitsMember,
@@ -25,6 +26,7 @@ import type { RemoteEnd } from './remote-translator.js'
  * const researcher = fromAgUi(new HttpAgent({ url: 'https://agents.example/research' }), { name: 'researcher' })
  */
 export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions<A> = {}): Agent {
+  checkOptionNames('fromAgUi', options, optionNames)
   const name = options.name ?? agent.agentId
   if (name === undefined || name === '')
     throw new MillraceError('INVALID_AGENT', 'Give the agent a name: `fromAgUi(agent, { name })`.')
@@ -37,6 +39,12 @@ export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+}
+
+// The compiler checks that none is missing.
+const optionNames: Readonly<Record<keyof FromAgUiOptions, true>> = {
+  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{ forward: true, threadId: true, prepare: true, cancel: true },
 }
 
 async function* runRemote<A extends AgUiAgent>(

@@ -1,4 +1,4 @@
-import type { Agent } from '../agents/index.js'
+import { checkAgent, type Agent } from '../agents/index.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
@@ -93,6 +93,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
 function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   const byName = new Map<string, Agent>()
   for (const agent of agents) {
+    checkAgent(agent)
     const { name } = agent
     if (byName.has(name))
       throw new MillraceError('INVALID_AGENT', `Two agents are named '${name}'. Give each a name of its own.`)

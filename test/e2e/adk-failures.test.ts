@@ -58,12 +58,17 @@ async function serveFragile(
   {
     tools = [work.tool],
     options = {},
+    agent = {},
     ...rest
-  }: Partial<ServeAdkOptions> & { tools?: LlmAgent['tools']; options?: AdkOptions } = {},
+  }: Partial<ServeAdkOptions> & {
+    tools?: LlmAgent['tools']
+    options?: AdkOptions
+    agent?: Partial<ConstructorParameters<typeof LlmAgent>[0]>
+  } = {},
 ) {
   work.reset()
   const llm = new ScriptedLlm(steps)
-  const make = () => fromAdk(new LlmAgent({ name: 'helper', model: llm, tools }), options)
+  const make = () => fromAdk(new LlmAgent({ name: 'helper', model: llm, tools, ...agent }), options)
   return { llm, served: await serveAdk({ make, ...rest }) }
 }
 
@@ -164,6 +169,14 @@ function throwing(thrown: unknown): AsyncIterable<never> {
   return { [Symbol.asyncIterator]: () => ({ next }) }
 }
 
+function throwingOnce(): () => undefined {
+  let left = 1
+  return () => {
+    if (left-- > 0) throw new Error('callback-secret')
+    return undefined
+  }
+}
+
 const broken = (tool: () => unknown) =>
   new FunctionTool({ name: 'work', description: 'Works.', parameters: z.object({}), execute: tool })
 
@@ -219,6 +232,7 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     readonly code: string
     readonly options?: AdkOptions
     readonly tools?: LlmAgent['tools']
+    readonly agent?: Partial<ConstructorParameters<typeof LlmAgent>[0]>
   }[] = [
     { name: 'an error of the model', first: [[new Error('model-secret')]], code: 'MODEL_ERROR' },
     {
@@ -239,9 +253,22 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     ...(['beforeRun', 'beforeModel', 'onEvent'] as const).map((where) => ({
       name: `a plugin that throws: ${where}`,
       first: where === 'onEvent' ? [says('x')] : [],
-      code: where === 'beforeModel' ? 'MODEL_ERROR' : 'AGENT_ERROR',
+      code: 'AGENT_ERROR',
       options: { plugins: [new Throwing(where)] },
     })),
+    ...(['beforeModelCallback', 'afterModelCallback'] as const).map((where) => ({
+      name: `a callback of the agent that throws, which is no failure of the model: ${where}`,
+      first: where === 'afterModelCallback' ? [says('x')] : [],
+      code: 'AGENT_ERROR',
+      agent: { [where]: throwingOnce() },
+    })),
+    {
+      name: 'more model calls than `maxLlmCalls` allows',
+      first: [callsTool({ name: 'work' })],
+      code: 'MAX_ITERATIONS',
+      options: { runConfig: { maxLlmCalls: 1 } },
+      tools: [broken(() => 'ok')],
+    },
     ...(['createSession', 'appendEvent'] as const).map((method) => ({
       name: `a session service that is down: ${method}`,
       first: [],
@@ -250,9 +277,10 @@ describe('#1892: one RUN_ERROR, and a thread that goes on, after', () => {
     })),
   ]
 
-  it.each(rows)('$name', async ({ first, code, options = {}, tools }) => {
+  it.each(rows)('$name', async ({ first, code, options = {}, tools, agent = {} }) => {
     const { llm, served } = await serveFragile([...first, says('Fine now.')], {
       options,
+      agent,
       ...(tools ? { tools } : {}),
     })
     const talk = served.talk()

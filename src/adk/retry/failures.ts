@@ -3,6 +3,7 @@ import { isAbortError } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import { isRetryableStatus } from '../../models/index.js'
+import { isCallbackError } from '../tree/model-callbacks.js'
 
 /** A failed attempt of a Runner. Most model failures are events, some are thrown; workflows do both. */
 export interface AdkFailure {
@@ -13,19 +14,24 @@ export interface AdkFailure {
   readonly events: readonly Event[]
 }
 
-/** The error of a run whose last event is an ADK error event. */
-export function adkError({
-  code,
-  message,
-}: {
+export interface ReportedError {
   readonly code: string
   readonly message: string
-}): MillraceError {
+  /** The error that ADK made the event of, if it is known. */
+  readonly cause?: unknown
+}
+
+/** The error of a run whose last event is an ADK error event. */
+export function adkError({ code, message, cause }: ReportedError): MillraceError {
   if (code === 'MAX_RETRIES_EXCEEDED') return new MillraceError(code, message)
+  // ADK takes all that is thrown around the model for an error of the model.
+  if (message.startsWith('Max number of llm calls limit')) return new MillraceError('MAX_ITERATIONS', message)
+  if (isCallbackError(cause)) return new MillraceError('AGENT_ERROR', message, { cause })
   // Providers use their HTTP status as the code; finish reasons (SAFETY, for example) are words.
   const status = isHttpStatus(code) ? { status: Number(code) } : {}
   return new MillraceError('MODEL_ERROR', message === '' ? `The model stopped: ${code}.` : message, {
     details: { adkCode: code, retryable: isRetryableCode(code), ...status },
+    cause,
   })
 }
 

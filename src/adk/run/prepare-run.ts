@@ -34,6 +34,8 @@ export interface AdkSetup {
   /** The team's long-term memory, which receives sessions before they go. */
   readonly longTermMemoryOf: (runner: Runner) => BaseMemoryService | undefined
   readonly sessions: SessionFinder
+  /** The tools of all agents. Undefined if only a run knows them. */
+  readonly toolNames: readonly string[] | undefined
 }
 
 /** All parts of one run. */

@@ -2,6 +2,7 @@ import { createEvent, StreamingMode, type Event } from '@google/adk'
 import { interruptedBy, isAnswered, withAnswers, type Control, type RunContext } from '../../agents/index.js'
 import { applyNativeHooks, type NativeHooks } from '../../bridge/native-hooks.js'
 import { isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Part } from '../adk-types.js'
 import { toAdkInterrupts, type AdkFrame } from '../interrupts/to-interrupts.js'
@@ -126,7 +127,7 @@ function waitsForClient({ longRunningToolIds }: Event): boolean {
 }
 
 async function* finishAdkRun(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
-  const { ctx, frame, session, tree, translator, openCallIds } = run
+  const { ctx, frame, session, tree, plugin, translator, openCallIds } = run
   yield* await restoreDroppedResults(run)
   yield* translator.finish()
   const interrupts = toAdkInterrupts(translator.requests, ctx.runId)
@@ -140,7 +141,8 @@ async function* finishAdkRun(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
     iterations: tree.iterations(),
   })
   if (interrupts.length > 0) return interruptedBy(ctx.span.address, createFrame())
-  if (translator.error) throw adkError(translator.error)
+  const { error } = translator
+  if (error) throw adkError({ ...error, cause: plugin.thrownError(error.message) })
   const { output } = translator
   if (pendingCallIds.length > 0) ctx.resume.keepFrame(createFrame)
   return {
@@ -152,7 +154,7 @@ async function* finishAdkRun(run: AdkRun): AsyncGenerator<AgentEvent, Control> {
 
 /** ADK puts class instances into events. */
 function toPlainEvents(events: readonly Event[]): readonly Event[] {
-  return JSON.parse(JSON.stringify(events)) as Event[]
+  return toJson(events, 'The events of the run') as Event[]
 }
 
 /** Shows and stores the results that ADK drops because a call beside them asks for confirmation. */

@@ -56,6 +56,7 @@ export class RunPlugin extends BasePlugin {
   readonly #offer: ClientToolOffer
   readonly #transfers = new Transfers()
   readonly #dropped = new DroppedResults()
+  readonly #modelErrors = new Map<string, Error>()
   readonly #toolsIn = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
 
   constructor(options: RunPluginOptions) {
@@ -65,6 +66,11 @@ export class RunPlugin extends BasePlugin {
     this.wireName = this.#offer.wireName
     this.modelName = this.#offer.modelName
     this.isClientTool = this.#offer.isClientTool
+  }
+
+  /** The error that ADK made an error event of, by its message. */
+  thrownError(message: string): Error | undefined {
+    return this.#modelErrors.get(message)
   }
 
   /** Returns, once, the results of these calls that ADK drops because a call beside them asks for confirmation. */
@@ -129,6 +135,12 @@ export class RunPlugin extends BasePlugin {
     // tools beside this one have answered.
     if (tool.isLongRunning && isNothing(result)) this.#transfers.endWithCallers(context)
     this.#dropped.record(tool, toolContext, result)
+    return noAnswer
+  }
+
+  // ADK makes an event of the error, without a trace of its origin.
+  override onModelErrorCallback({ error }: PluginParams<'onModelErrorCallback'>): Promise<undefined> {
+    this.#modelErrors.set(error.message, error)
     return noAnswer
   }
 

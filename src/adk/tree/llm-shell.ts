@@ -18,6 +18,7 @@ import type { ToolWrapper } from '../tools/run-tools.js'
 import { internalsOf, type LlmCall } from './agent-internals.js'
 import { PendingCalls } from './composites.js'
 import { modelEventProcessors } from './events-for-model.js'
+import { notedCallbacks } from './model-callbacks.js'
 
 export interface LlmShellOptions {
   readonly toolsets: ToolsetLeases
@@ -69,6 +70,8 @@ export function llmShellMembers(
       return tools.map((tool) => wrapTool(confirmed.has(tool.name) ? withConfirmation(tool) : tool))
     },
     tools: agent.tools.map((tool) => toolShell(tool, options)),
+    canonicalBeforeModelCallbacks: notedCallbacks(agent.canonicalBeforeModelCallbacks),
+    canonicalAfterModelCallbacks: notedCallbacks(agent.canonicalAfterModelCallbacks),
     requestProcessors: modelEventProcessors(agent),
     includeContents: agent.includeContents,
     codeExecutor: agent.codeExecutor,

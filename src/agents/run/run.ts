@@ -12,10 +12,11 @@ import type { NativeHooks } from '../../bridge/native-hooks.js'
 import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { type IdSource, randomIds } from '../../core/ids.js'
-import type { AgentEvent, AgUiEvent } from '../../protocol/index.js'
+import { upgradeBinaryParts, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { SettledOptions } from './active-run.js'
 import type { Agent, Identity, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
+import { checkAgent } from '../check-agent.js'
 import { executeRun } from './execute.js'
 import { scheduleTimeout } from './limits.js'
 import { createRunBuffer } from './run-buffer.js'
@@ -171,9 +172,10 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
 
 /** Runs an agent whose events go straight to a sink, as a server needs it. */
 export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
+  checkAgent(agent)
   const settled = settledOptions(options)
-  const { newId, clock } = settled
-  const input = normalInput(request, newId, options.checkpoint)
+  const { clock } = settled
+  const input = normalInput(request, settled)
   const { controller = new AbortController() } = options
   let stopAt: SafePoint | undefined
   let isOver = false
@@ -260,8 +262,9 @@ export interface NormalInput extends Omit<RunFields, 'messages'> {
   readonly resume: readonly ResumeEntry[]
 }
 
-/** Fills in what a request leaves out. `checkpoint` is the one that the run resumes, if any. */
-function normalInput(request: RunRequest, newId: IdSource, checkpoint?: unknown): NormalInput {
+/** Fills in what a request leaves out. Messages may be those of a client before 1.0. */
+function normalInput(request: RunRequest, options: SettledOptions): NormalInput {
+  const { newId, checkpoint, onProblem } = options
   const fields = toFields(request, newId)
   const { messages, parentRunId, state, forwardedProps } = fields
   if (
@@ -273,7 +276,7 @@ function normalInput(request: RunRequest, newId: IdSource, checkpoint?: unknown)
     threadId: fields.threadId ?? threadOf(checkpoint) ?? newId('thread'),
     runId: fields.runId ?? newId('run'),
     parentRunId,
-    messages,
+    messages: messages && upgradeBinaryParts(messages, onProblem),
     state,
     forwardedProps,
     tools: fields.tools ?? [],

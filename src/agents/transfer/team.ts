@@ -2,6 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isAbortError } from '../../core/abort.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, TransferTarget, Tool } from '../contract.js'
+import { checkAgent } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
@@ -34,6 +35,7 @@ interface TeamFrame {
 export function teamAgent(team: Team): Agent {
   const { lead, members } = team
   checkNumber('maxTransfers', team.maxTransfers, { min: 1, isInteger: true })
+  for (const member of members) checkAgent(member)
   const names = new Set([lead.name])
   for (const { name, description } of members) {
     if (names.has(name))

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import type { Agent, AgentLimits, Control } from '../contract.js'
+import { checkAgent } from '../check-agent.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { limitsMember } from '../run/limits.js'
@@ -23,6 +24,7 @@ export function workflowAgent(
 ): Agent {
   if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'A workflow needs a name.')
   if (agents.length === 0) throw new MillraceError('INVALID_AGENT', `Workflow '${name}' has no agents.`)
+  for (const agent of agents) checkAgent(agent)
   return {
     name,
     description,
