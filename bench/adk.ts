@@ -1,7 +1,8 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { LogLevel, setLogLevel } from '@google/adk'
-import { contestants, model, type Contestant } from './adk/contestants.js'
+import { contestants, time } from './adk/contestants.js'
+import { benchAdkOverHttp } from './adk/over-http.js'
+import { benchAdkTurns } from './adk/turns.js'
+import { median } from './http/stats.js'
 
 const pieces = 2_000
 const rounds = 31
@@ -20,25 +21,6 @@ interface Figures {
   /** Microseconds for a run that answers one word. */
   readonly run: number
 }
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as (options: { type: 'minor' }) => void
-
-/** CPU time in microseconds: nothing here waits, and other processes do not count. */
-async function time(prepare: Contestant, history: number, words: number): Promise<number> {
-  const once = await prepare(history)
-  model.words = words
-  // Collects the garbage of the setup. A minor collection only: a full one discards compiled code.
-  collectGarbage({ type: 'minor' })
-  const before = process.cpuUsage()
-  const events = await once()
-  const { user, system } = process.cpuUsage(before)
-  if (events < words) throw new Error(`only ${events} of ${words} events`)
-  return user + system
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 /** All contestants alternate, so that other load on the machine affects them alike. */
 async function measure(history: number): Promise<Figures[]> {
@@ -104,5 +86,5 @@ export async function benchAdk(): Promise<string[]> {
     missed.push(
       `adk: ${histories.at(-1)} messages add ${(more / 1000).toFixed(1)} ms to a run, to the Runner's own ${(own / 1000).toFixed(1)}`,
     )
-  return missed
+  return [...missed, ...(await benchAdkTurns()), ...(await benchAdkOverHttp())]
 }

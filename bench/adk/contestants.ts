@@ -5,8 +5,11 @@ import {
   LlmAgent,
   Runner,
   StreamingMode,
+  type BaseSessionService,
   type LlmResponse,
 } from '@google/adk'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { run } from 'millrace'
 import { fromAdk } from 'millrace/adk'
 import { createSseEncoder } from 'millrace/protocol'
@@ -37,7 +40,10 @@ class Talkative extends BaseLlm {
   }
 }
 
-/** One way to run the agent: prepares a function that is timed and returns the number of events. */
+/**
+ * One way to run the agent: prepares a function that is timed and returns the number of events. Each call is a turn of the
+ * same conversation.
+ */
 export type Contestant = (history: number) => Promise<() => Promise<number>>
 
 export const model = new Talkative()
@@ -45,34 +51,44 @@ const agent = new LlmAgent({ name: 'talker', model })
 const question = 'Go on.'
 const textOf = (n: number): string => `This is message ${n} of the conversation.`
 
-/** The bare Runner, in a session with this many messages. Counts its events. */
-const bare: Contestant = async (history) => {
-  const sessionService = new InMemorySessionService()
-  const key = { appName: 'bench', userId: 'local', sessionId: 's' }
-  const session = await sessionService.createSession(key)
-  for (let n = 0; n < history; n++) {
-    const [author, role] = n % 2 === 0 ? ['user', 'user'] : ['talker', 'model']
-    const content = { role, parts: [{ text: textOf(n) }] }
-    await sessionService.appendEvent({
-      session,
-      event: createEvent({ author, invocationId: `i${n}`, content }),
-    })
-  }
-  const runner = new Runner({ appName: 'bench', agent, sessionService })
-  // A server always passes one, since clients disconnect.
-  const { signal: abortSignal } = new AbortController()
-  return async () => {
-    let events = 0
-    for await (const _event of runner.runAsync({
-      ...key,
-      abortSignal,
-      newMessage: { role: 'user', parts: [{ text: question }] },
-      runConfig: { streamingMode: StreamingMode.SSE },
-    }))
-      events++
-    return events
-  }
+/** What runs, and where its sessions are. */
+interface Setup {
+  readonly agent: LlmAgent
+  readonly sessions: () => BaseSessionService
 }
+
+const usual: Setup = { agent, sessions: () => new InMemorySessionService() }
+
+/** The bare Runner, in a session with this many messages. Counts its events. */
+const bareRunner =
+  ({ agent, sessions }: Setup): Contestant =>
+  async (history) => {
+    const sessionService = sessions()
+    const key = { appName: 'bench', userId: 'local', sessionId: 's' }
+    const session = await sessionService.createSession(key)
+    for (let n = 0; n < history; n++) {
+      const [author, role] = n % 2 === 0 ? ['user', 'user'] : ['talker', 'model']
+      const content = { role, parts: [{ text: textOf(n) }] }
+      await sessionService.appendEvent({
+        session,
+        event: createEvent({ author, invocationId: `i${n}`, content }),
+      })
+    }
+    const runner = new Runner({ appName: 'bench', agent, sessionService })
+    // A server always passes one, since clients disconnect.
+    const { signal: abortSignal } = new AbortController()
+    return async () => {
+      let events = 0
+      for await (const _event of runner.runAsync({
+        ...key,
+        abortSignal,
+        newMessage: { role: 'user', parts: [{ text: question }] },
+        runConfig: { streamingMode: StreamingMode.SSE },
+      }))
+        events++
+      return events
+    }
+  }
 
 type Messages = Extract<Parameters<typeof run>[1], readonly unknown[]>
 
@@ -83,11 +99,12 @@ const messages = (length: number): Messages =>
   })
 
 /** Through `fromAdk`, in a thread and a session with this many messages, with some work per event. */
-function millrace(
+export function throughMillrace(
   take: () => (event: Parameters<ReturnType<typeof createSseEncoder>>[0]) => void,
+  { agent, sessions }: Setup,
 ): Contestant {
   return async (history) => {
-    const served = fromAdk(agent, { sessionService: new InMemorySessionService() })
+    const served = fromAdk(agent, { sessionService: sessions() })
     const threadId = 't'
     let thread = messages(history)
     if (history > 0) {
@@ -98,14 +115,13 @@ function millrace(
     return async () => {
       const consume = take()
       let events = 0
-      const request = {
-        threadId,
-        messages: [...thread, { id: 'new', role: 'user', content: question } as const],
-      }
-      for await (const event of run(served, request)) {
+      const asked = { id: `q${thread.length}`, role: 'user', content: question } as const
+      const started = run(served, { threadId, messages: [...thread, asked] })
+      for await (const event of started) {
         events++
         consume(event)
       }
+      thread = (await started.result).messages
       return events
     }
   }
@@ -124,8 +140,24 @@ function toBytes() {
   }
 }
 
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as (options: { type: 'minor' }) => void
+
+/** CPU time of an answer in microseconds: nothing here waits, and other processes do not count. */
+export async function time(prepare: Contestant, history: number, words: number): Promise<number> {
+  const once = await prepare(history)
+  model.words = words
+  // Collects the garbage of the setup. A minor collection only: a full one discards compiled code.
+  collectGarbage({ type: 'minor' })
+  const before = process.cpuUsage()
+  const events = await once()
+  const { user, system } = process.cpuUsage(before)
+  if (events < words) throw new Error(`only ${events} of ${words} events`)
+  return user + system
+}
+
 export const contestants = [
-  { name: 'bare Runner', prepare: bare },
-  { name: 'run(fromAdk(agent))', prepare: millrace(() => () => undefined) },
-  { name: '... to SSE bytes', prepare: millrace(toBytes) },
+  { name: 'bare Runner', prepare: bareRunner(usual) },
+  { name: 'run(fromAdk(agent))', prepare: throughMillrace(() => () => undefined, usual) },
+  { name: '... to SSE bytes', prepare: throughMillrace(toBytes, usual) },
 ] as const

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { works } from './agents.js'
 
-const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
-const ends = { threadId: 'thread', runId: 'run' }
-const encode = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
+export const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
+export const ends = { threadId: 'thread', runId: 'run' }
+export const encode = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
 /** Listens on a free port of the loopback interface, and returns the port. */
 export function listen(listener: RequestListener): Promise<number> {
@@ -53,7 +53,7 @@ async function runAgent(name: string, signal: AbortSignal, take: (event: object)
 }
 
 /** Reads the body, as every server must, then responds. Serves agents under Millrace's paths. */
-function onBody(answer: (name: string, response: ServerResponse) => void): RequestListener {
+export function onBody(answer: (name: string, response: ServerResponse) => void): RequestListener {
   return (request: IncomingMessage, response) => {
     request.resume()
     request.on('end', () => answer(/^\/agents\/(\w+)\/run$/.exec(request.url ?? '')?.[1] ?? '', response))

@@ -29,6 +29,9 @@ export const targets = {
       },
     }),
   kit: () => millrace({ agents: ofTheKit() }),
+  // Imported on demand: ADK takes seconds to load.
+  adkRunner: async () => listen((await import('./adk.js')).adkRunner()),
+  adk: async () => millrace({ agents: (await import('./adk.js')).adkAgents() }),
 }
 
 const log = {

@@ -38,6 +38,8 @@ export interface Anchor {
   readonly events: number
   /** Stored events before it that are no part of the conversation. */
   readonly left?: readonly EventRange[]
+  /** Whether no stored event before it has a call or a result. */
+  readonly isPlain: boolean
   /** Positions of system and developer messages before it. */
   readonly instructions?: readonly number[]
 }

@@ -8,6 +8,7 @@ import { eventMark, type EventMark } from './marks.js'
 import { sessionMessages } from './history.js'
 import { newEvent, asUserContent } from './import-messages.js'
 import { planSession, type SessionPlan } from './plan-session.js'
+import { hasCallParts } from './session-events.js'
 import { propertyRuns } from '../../../test/support/property-runs.js'
 
 /** What an agent does in a turn: it speaks, calls tools, fails, is stopped while it speaks, or waits for the client. */
@@ -71,6 +72,7 @@ function createWorld() {
   const plan = (): SessionPlan => {
     const found = planFrom(stored)
     expect(essence(found)).toEqual(essence(planFrom(stored.map(withoutAnchor))))
+    expect(found.keep.slice(0, found.plainCount).some(hasCallParts)).toBe(false)
     return found
   }
 

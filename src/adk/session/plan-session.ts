@@ -54,6 +54,8 @@ export interface SessionPlan {
   readonly instructions: readonly string[]
   /** Stored events that stay in the conversation. */
   readonly keep: readonly Event[]
+  /** The number of events at its beginning that are known to have no calls and no results. */
+  readonly plainCount: number
   /** The last of these, all that this run may have to look back at. */
   readonly recent: readonly Event[]
   /** Ids of stored events that leave the conversation now. Earlier cuts are not among them. */
@@ -89,12 +91,16 @@ export function planSession(input: PlanInput): SessionPlan {
   const plan = planTail({ ...input, messages: withCallAuthors(tail.messages), events: tail.events }, tail)
   return {
     ...plan,
-    keep: [...tail.before, ...plan.recent],
+    keep: tail.before.concat(plan.recent),
+    plainCount: tail.anchor?.isPlain === true ? tail.before.length : 0,
     instructions: instructionTexts(input.messages, tail),
   }
 }
 
-function planTail(input: PlanInput, tail: SessionTail): Omit<SessionPlan, 'keep' | 'instructions'> {
+function planTail(
+  input: PlanInput,
+  tail: SessionTail,
+): Omit<SessionPlan, 'keep' | 'plainCount' | 'instructions'> {
   const { saved, newId = randomIds, runId } = input
   const options = { ...input, newId }
   const thread = indexThread(input.messages)

@@ -383,7 +383,15 @@ describe('inputs that a workflow repeats', () => {
 
   function planned(news: Partial<SessionPlan['news']>, keep: readonly Event[] = kept): SessionPlan {
     const none = { content: undefined, messageIds: [], isDelivered: false, mark: {} }
-    const empty = { cut: [], note: undefined, add: [], authors: [], problems: [], instructions: [] }
+    const empty = {
+      cut: [],
+      note: undefined,
+      add: [],
+      authors: [],
+      problems: [],
+      instructions: [],
+      plainCount: 0,
+    }
     return { ...empty, keep, recent: keep, news: { ...none, ...news } }
   }
 

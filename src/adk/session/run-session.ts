@@ -15,7 +15,7 @@ import { isEqual } from '../../core/json.js'
 import type { SessionKey } from '../adk-types.js'
 import { withEventMark, type EventMark } from './marks.js'
 import type { SessionPlan } from './plan-session.js'
-import { eventParts, isMarked } from './session-events.js'
+import { eventParts, isMarked, notePlainEvents } from './session-events.js'
 import { toRunState } from './session-state.js'
 
 export interface RunSessionOptions {
@@ -54,6 +54,7 @@ export async function prepareRunSession(options: RunSessionOptions): Promise<Run
   const isNew = stored.events.findLastIndex(isMarked) === -1
   const plan = options.plan(stored)
   const view: Session = { ...stored, state: toRunState(stored.state, temp), events: [...plan.keep] }
+  notePlainEvents(view.events, plan.plainCount)
   const nextTime = increasingTimes(stored, clock)
   const append = async (event: Event): Promise<void> => {
     event.timestamp = nextTime(event.timestamp)
@@ -153,11 +154,20 @@ class RunSessionService extends BaseSessionService {
     const mark = { ...options.mark(event), ...(isUser ? { messageIds: [], ...newsMark } : {}) }
     event.customMetadata = withEventMark(mark, event.customMetadata)
     await append(event)
-    // A user event without parts changes the state, and is no part of the conversation.
-    const isSilent = isUser && eventParts(event).length === 0
-    await super.appendEvent({ session: isSilent ? { ...view, events: [] } : view, event })
+    // Changes the state. Without the events: ADK would search all of them for the id of this one.
+    await super.appendEvent({ session: { ...view, events: [] }, event })
+    // A user event without parts is no part of the conversation.
+    if (!isUser || eventParts(event).length > 0) this.#show(event)
     view.lastUpdateTime = event.timestamp
     this.events.push(event)
+  }
+
+  /** An event with the id of an earlier one of this run replaces it, as in ADK. */
+  #show(event: Event): void {
+    const { events } = this.#prepared.view
+    const isRepeated = this.events.some(({ id }) => id === event.id)
+    if (isRepeated) events[events.findLastIndex(({ id }) => id === event.id)] = event
+    else events.push(event)
   }
 
   #isOwn({ appName, userId, sessionId }: SessionKey): boolean {

@@ -56,6 +56,31 @@ export function eventParts({ content }: Event): readonly Part[] {
   return content?.parts ?? []
 }
 
+/** Whether an event has a call or a result. */
+export function hasCallParts({ content }: Pick<Event, 'content'>): boolean {
+  return content?.parts?.some(isCallPart) === true
+}
+
+function isCallPart({ functionCall, functionResponse }: Part): boolean {
+  return functionCall !== undefined || functionResponse !== undefined
+}
+
+const plainCounts = new WeakMap<readonly Event[], number>()
+
+/** Notes that the first events of a session have no calls and no results. */
+export function notePlainEvents(events: readonly Event[], count: number): void {
+  plainCounts.set(events, count)
+}
+
+/** The position of the first event with a call or a result; -1 if there is none. */
+export function firstCallEvent(events: readonly Event[]): number {
+  for (let index = plainCounts.get(events) ?? 0; index < events.length; index++) {
+    const event = events[index]
+    if (event && hasCallParts(event)) return index
+  }
+  return -1
+}
+
 export function isVisibleText(part: Part): part is Part & { text: string } {
   return typeof part.text === 'string' && part.text !== '' && part.thought !== true
 }

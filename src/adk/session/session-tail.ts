@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import type { Event } from '@google/adk'
 import type { Part } from '../adk-types.js'
 import { eventMark, type Anchor, type EventRange } from './marks.js'
-import { eventFacts, eventParts, isSilent } from './session-events.js'
+import { eventFacts, eventParts, hasCallParts, isSilent } from './session-events.js'
 
 /** The ends of a session and of its thread. What stands before them is known to agree. */
 export interface SessionTail {
@@ -54,7 +54,9 @@ export function findTail(input: TailInput): SessionTail {
 function eventsBefore(events: readonly Event[], end: number, { left = [] }: Anchor): readonly Event[] {
   const starts = [0, ...left.map(([, to]) => to)]
   const ends = [...left.map(([from]) => from), end]
-  return starts.flatMap((from, index) => events.slice(from, ends[index]))
+  // Whole pieces: the events themselves are not looked at.
+  const [first = [], ...rest] = starts.map((from, index) => events.slice(from, ends[index]))
+  return rest.length === 0 ? first : first.concat(...rest)
 }
 
 /** Adds positions to ranges that stand before them all. */
@@ -119,10 +121,12 @@ export function nextAnchor(tail: SessionTail, planned: AnchoredPlan): Anchor | u
   const left = withPositions(tail.anchor?.left ?? [], note ? [...positions, tail.end] : positions)
   if (left.length > maxRanges) return undefined
   const instructions = [...(tail.anchor?.instructions ?? []), ...instructionPositions(tail, position)]
+  const isPlain = tail.anchor?.isPlain !== false && ![...tail.events, ...imported].some(hasCallParts)
   return {
     position: tail.start + position,
     events: tail.end + (note ? 1 : 0) + imported.length,
     ...(left.length > 0 ? { left } : {}),
+    isPlain,
     ...(instructions.length > 0 ? { instructions } : {}),
   }
 }

@@ -1,5 +1,6 @@
 import type { Context, InvocationContext } from '@google/adk'
 import type { Content, FunctionCall, Part } from '../adk-types.js'
+import { hasCallParts } from '../session/session-events.js'
 
 /** The result that a model gets for a call without one. */
 export const noResult = {
@@ -15,7 +16,7 @@ export const noResult = {
  */
 export function repairContents(contents: readonly Content[]): readonly Content[] {
   // In one go: most of a long conversation has neither.
-  if (!contents.some(hasCallParts) || isWellFormed(contents)) return contents
+  if (!contents.some((content) => hasCallParts({ content })) || isWellFormed(contents)) return contents
   const calls = new Set(contents.flatMap((content) => callsIn(content).flatMap(({ id }) => id ?? [])))
   const responses = new UntakenResponses(contents)
   const repaired: Content[] = []
@@ -27,13 +28,6 @@ export function repairContents(contents: readonly Content[]): readonly Content[]
     repaired.push({ role: 'user', parts })
   })
   return repaired
-}
-
-/** A plain loop: every content of every request passes here. */
-export function hasCallParts({ parts = [] }: Content): boolean {
-  for (const { functionCall, functionResponse } of parts)
-    if (functionCall !== undefined || functionResponse !== undefined) return true
-  return false
 }
 
 function isWellFormed(contents: readonly Content[]): boolean {

@@ -1,7 +1,7 @@
 import { AuthPreprocessor, ContentRequestProcessor, type Event, type LlmAgent } from '@google/adk'
 import type { Content, FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, isRequestPart, requestNames, unwrapAnswer } from '../interrupts/request-calls.js'
-import { hasCallParts } from '../tools/repair-contents.js'
+import { firstCallEvent } from '../session/session-events.js'
 import { withWholeAnswers } from './whole-answers.js'
 
 type Processor = LlmAgent['requestProcessors'][number]
@@ -45,7 +45,7 @@ function withModelEvents(processor: ContentRequestProcessor, agentName: string):
 
 function eventsForModel(events: readonly Event[], agentName: string): readonly Event[] {
   // Events before the first call or result stay as they are.
-  const first = events.findIndex(({ content }) => content !== undefined && hasCallParts(content))
+  const first = firstCallEvent(events)
   if (first === -1) return events
   const seen = withDisguisedInputs(withoutForeignResults(events.slice(first), agentName), agentName)
   const attributed = withTextOfAnswers(resultsByCaller(seen), agentName)

@@ -21,6 +21,8 @@ export class MessageList {
   /** Built after a few searches: most runs look for an id or two in a long history. */
   #index: Index | undefined
   #searches = 0
+  /** The id that was last searched for in vain. */
+  #missing: string | undefined
   #own: Set<Message> | undefined
   /** How many messages `settle` has returned, and how often one of them was changed since. */
   #settled = 0
@@ -46,9 +48,16 @@ export class MessageList {
 
   get(id: string): Message | undefined {
     if (this.#latest?.id === id) return this.#latest
-    if (this.#index === undefined && this.#searches++ < searchesWithoutIndex)
-      return this.#all.find((message) => message.id === id)
+    if (this.#index === undefined && this.#searches++ < searchesWithoutIndex) return this.#search(id)
     return this.#indexed().byId.get(id)
+  }
+
+  /** A new message is looked for several times before it is there. */
+  #search(id: string): Message | undefined {
+    if (id === this.#missing) return undefined
+    const found = this.#all.find((message) => message.id === id)
+    if (!found) this.#missing = id
+    return found
   }
 
   /** The message to write to, copied out of the initial history if need be. */
@@ -77,6 +86,7 @@ export class MessageList {
   }
 
   push(message: Message): void {
+    this.#missing = undefined
     this.#addOwn(message)
     this.#index?.byId.set(message.id, message)
     this.#all.push(message)
@@ -116,6 +126,7 @@ export class MessageList {
   }
 
   reset(messages: readonly Message[]): void {
+    this.#missing = undefined
     this.#all = [...messages]
     this.#noteChange(0)
     this.#dropIndex()
