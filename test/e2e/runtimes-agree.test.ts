@@ -10,6 +10,7 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph'
+import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -265,5 +266,101 @@ describe('a tool that fails', () => {
     expect(failed(snapshot?.messages ?? [])).toContain('no power')
     await talk.say('And now?')
     expect(seen()).toContain('no power')
+  })
+})
+
+describe("the client's context", () => {
+  const context = [{ description: 'The page', value: 'checkout' }]
+
+  const kit = () => {
+    const model = scriptedModel(['Yes.'])
+    return { agent: defineAgent({ name: 'kit', model }), seen: () => model.requests[0]?.context }
+  }
+  const team = () => {
+    const inner = scriptedModel(['Worked.'])
+    const model = scriptedModel([[{ toolCall: { name: 'inner', args: { request: 'Go' } } }], 'Yes.'])
+    const worker = defineAgent({ name: 'inner', description: 'Works.', model: inner })
+    const agent = defineAgent({ name: 'boss', model, tools: [agentTool(worker)] })
+    return { agent, seen: () => inner.requests[0]?.context }
+  }
+  const adk = () => {
+    const llm = new ScriptedLlm([says('Yes.')])
+    const agent = fromAdk(new LlmAgent({ name: 'adk', model: llm }))
+    return { agent, seen: () => JSON.stringify(llm.requests[0]?.config) }
+  }
+  const graph = () => {
+    const seen: unknown[] = []
+    const compiled = new StateGraph(MessagesAnnotation)
+      .addNode('look', (_, config) => {
+        seen.push(config.configurable?.['ag-ui'])
+        return {}
+      })
+      .addEdge(START, 'look')
+      .compile()
+    return { agent: fromLangGraph(compiled, { name: 'graph' }), seen: () => JSON.stringify(seen) }
+  }
+
+  it.each([
+    ['a kit agent', kit],
+    ['a kit agent below another', team],
+    ['an ADK agent', adk],
+    ['a graph', graph],
+  ])('reaches %s', async (_, make) => {
+    const { agent, seen } = make()
+    const served = await serveAgents({ agents: [agent] })
+    await served.talk().say('Go', { context })
+    expect(seen()).toContain('The page')
+    expect(seen()).toContain('checkout')
+  })
+})
+
+it('a file handle that Gemini cannot take is reported by ADK too', async () => {
+  const llm = new ScriptedLlm([says('Yes.')])
+  const problems: unknown[] = []
+  const warn = (facts: object): void => void problems.push('problem' in facts ? facts.problem : facts)
+  const log = { debug: () => undefined, info: () => undefined, warn, error: warn }
+  const agent = fromAdk(new LlmAgent({ name: 'adk', model: llm }))
+  const { client } = (await serveAgents({ agents: [agent], log })).talk()
+  const source = { type: 'file' as const, value: 'file-2', provider: 'openai' }
+  client.addMessage({ id: 'u1', role: 'user', content: [{ type: 'document', source }] })
+  await client.runAgent()
+  expect(problems).toEqual(["message 'u1': the document cannot be given to the model"])
+})
+
+describe('an interrupt about a tool call', () => {
+  it('does not name a call that a hook keeps from clients', async () => {
+    const ask = defineTool({
+      ...work,
+      execute: async (_, ctx) => (await ctx.interrupt({ message: 'Go?' })).status,
+    })
+    const model = scriptedModel([[{ toolCall: { id: 'c1', name: 'work' } }], 'Done.'])
+    const hooks = { event: (event: AgentEvent) => (event.type.startsWith('TOOL_CALL') ? undefined : event) }
+    const served = await serveAgents({ agents: [defineAgent({ name: 'kit', model, tools: [ask] })], hooks })
+    const talk = served.talk()
+    const [asked] = interruptsIn(await talk.say('Go'))
+    expect(asked).toMatchObject({ message: 'Go?' })
+    expect(asked?.toolCallId).toBeUndefined()
+    const resume = [{ interruptId: asked?.id ?? '', status: 'resolved' as const, payload: {} }]
+    expect(last(await talk.send({ resume }))).toMatchObject({ outcome: { type: 'success' } })
+  })
+
+  it('may be about a call that has its result: whether to use it', async () => {
+    const model = agentModel([[...callChunks('c1', 'work', {})], ['Done.']])
+    const look = tool(() => 'three rows', { ...work, schema: z.object({}) })
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addNode('tools', new ToolNode([look]))
+      .addNode('review', () => {
+        interrupt({ message: 'Use them?', toolCallId: 'c1' })
+        return {}
+      })
+      .addEdge(START, 'agent')
+      .addEdge('agent', 'tools')
+      .addEdge('tools', 'review')
+      .compile({ checkpointer: new MemorySaver() })
+    const served = await serveAgents({ agents: [fromLangGraph(graph, { name: 'graph' })] })
+    const events = await served.talk().say('Go')
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(1)
+    expect(interruptsIn(events)).toMatchObject([{ message: 'Use them?', toolCallId: 'c1' }])
   })
 })
