@@ -73,6 +73,7 @@ it('shows these names of the protocol', () => {
     'toToolError',
     'toVersion10',
     'toolErrorMark',
+    'upgradeBinaryParts',
     'withRunStream',
     'withoutValueTypes',
   ])
