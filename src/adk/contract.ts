@@ -10,7 +10,13 @@ import type {
   Runner,
   RunnerConfig,
 } from '@google/adk'
-import type { AgentLimits, PredictStateMapping, RunContext, ThreadOwner } from '../agents/index.js'
+import type {
+  AgentLimits,
+  HistoryRewriter,
+  PredictStateMapping,
+  RunContext,
+  ThreadOwner,
+} from '../agents/index.js'
 
 type NodeFunction = (...args: never[]) => unknown
 
@@ -39,6 +45,8 @@ export interface AdkOptions {
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
   readonly limits?: AgentLimits
+  /** Turns the conversation into the messages this agent reads. Default: messages of other agents become context. */
+  readonly historyRewriter?: HistoryRewriter
 
   /** The app name of ADK's sessions. Default: the name of the app, or of the agent. */
   readonly appName?: PerThread<string>

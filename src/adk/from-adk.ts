@@ -2,6 +2,7 @@ import { isApp, Runner } from '@google/adk'
 import {
   checkOptionNames,
   limitsMember,
+  withHistory,
   withPredictedState,
   type Agent,
   type Control,
@@ -32,7 +33,7 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
   const { name, description } = setup
   const { examples, capabilities, messagesSnapshot = false } = options
   const memory = createSessionMemory(setup)
-  return {
+  const agent: Agent = {
     name,
     description,
     hasNativeEvents: true,
@@ -46,11 +47,19 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+  return withHistory(agent, options.historyRewriter)
 }
 
 // The compiler checks that none is missing.
 const optionNames: Readonly<Record<keyof AdkOptions, true>> = {
-  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{
+    name: true,
+    description: true,
+    examples: true,
+    capabilities: true,
+    limits: true,
+    historyRewriter: true,
+  },
   ...{ appName: true, userId: true, sessionId: true, runConfig: true, plugins: true, clientTools: true },
   ...{ sessionService: true, artifactService: true, memoryService: true, credentialService: true },
   ...{ inMemoryServices: true, tempState: true, predictState: true, messagesSnapshot: true },

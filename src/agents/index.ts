@@ -71,7 +71,8 @@ export { summarizeHistory, type SummarizeHistoryOptions } from './middlewares/su
 export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './interrupts/interrupt-frame.js'
 export type { ModelAttempt, RetryOptions, Verdict } from './retry/retry-policy.js'
 export { withRetry, type WithRetryOptions } from './retry/with-retry.js'
-export { transferAfter } from './transfer/team.js'
+export { team, transferAfter, type TeamOptions, type TransferChoice } from './transfer/team.js'
+export { withHistory } from './history/with-history.js'
 export type {
   PushedMessages,
   PushMode,

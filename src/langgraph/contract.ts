@@ -2,7 +2,13 @@ import type { AgentCapabilities } from '@ag-ui/core'
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { BaseCheckpointSaver, StateSnapshot } from '@langchain/langgraph'
-import type { AgentLimits, PredictStateMapping, RunContext, ThreadOwner } from '../agents/index.js'
+import type {
+  AgentLimits,
+  HistoryRewriter,
+  PredictStateMapping,
+  RunContext,
+  ThreadOwner,
+} from '../agents/index.js'
 
 /** A value, or a function that returns one for each run. */
 export type PerRun<T> = T | ((ctx: RunContext) => T | Promise<T>)
@@ -16,6 +22,8 @@ export interface LangGraphOptions {
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
   readonly limits?: AgentLimits
+  /** Turns the conversation into the messages this agent reads. Default: messages of other agents become context. */
+  readonly historyRewriter?: HistoryRewriter
   /** Passed on to the graph: `configurable`, `context`, `recursionLimit`, `callbacks`, `tags` and so on. */
   readonly config?: PerRun<Readonly<Record<string, unknown>>>
   /**

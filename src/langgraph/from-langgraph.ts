@@ -3,6 +3,7 @@ import {
   checkOptionNames,
   interruptedBy,
   limitsMember,
+  withHistory,
   rootAddress,
   withPredictedState,
   type Agent,
@@ -46,7 +47,7 @@ export function fromLangGraph(
   limitTools(graph)
   const setup = { name, graph, options }
   const memory = createCheckpointMemory(setup)
-  return {
+  const agent: Agent = {
     name,
     description,
     hasNativeEvents: true,
@@ -56,11 +57,19 @@ export function fromLangGraph(
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+  return withHistory(agent, options.historyRewriter)
 }
 
 // The compiler checks that none is missing.
 const optionNames: Readonly<Record<keyof LangGraphOptions, true>> = {
-  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{
+    name: true,
+    description: true,
+    examples: true,
+    capabilities: true,
+    limits: true,
+    historyRewriter: true,
+  },
   ...{ config: true, threadId: true, privateKeys: true, subgraphs: true, predictState: true },
 }
 

@@ -1,5 +1,5 @@
 import type { AgentCapabilities } from '@ag-ui/core'
-import type { AgentLimits, RunContext, ThreadOwner } from '../agents/index.js'
+import type { AgentLimits, HistoryRewriter, RunContext, ThreadOwner } from '../agents/index.js'
 
 /** The members of an `@ag-ui/client` agent that the bridge uses. Every `AbstractAgent` of 1.0 and 0.0.59 has them. */
 export interface AgUiAgent {
@@ -34,6 +34,8 @@ export interface FromAgUiOptions<A extends AgUiAgent = AgUiAgent> {
   readonly examples?: readonly string[]
   readonly capabilities?: AgentCapabilities
   readonly limits?: AgentLimits
+  /** Turns the conversation into the messages this agent reads. Default: messages of other agents become context. */
+  readonly historyRewriter?: HistoryRewriter
   /**
    * What to forward besides the messages. Default: all. Without `state` the agent neither sees nor changes the shared
    * state; without `tools` it does not get those of the client.

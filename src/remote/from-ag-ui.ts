@@ -4,6 +4,7 @@ import {
   isAnswered,
   limitsMember,
   withAnswers,
+  withHistory,
   type Agent,
   type Control,
   type RunContext,
@@ -31,7 +32,7 @@ export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions
   if (name === undefined || name === '')
     throw new MillraceError('INVALID_AGENT', 'Give the agent a name: `fromAgUi(agent, { name })`.')
   const { description = agent.description ?? '', examples, capabilities } = options
-  return {
+  const adapted: Agent = {
     name,
     description,
     run: (ctx) => runRemote({ name, agent, options }, ctx),
@@ -39,11 +40,19 @@ export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
   }
+  return withHistory(adapted, options.historyRewriter)
 }
 
 // The compiler checks that none is missing.
 const optionNames: Readonly<Record<keyof FromAgUiOptions, true>> = {
-  ...{ name: true, description: true, examples: true, capabilities: true, limits: true },
+  ...{
+    name: true,
+    description: true,
+    examples: true,
+    capabilities: true,
+    limits: true,
+    historyRewriter: true,
+  },
   ...{ forward: true, threadId: true, prepare: true, cancel: true },
 }
 

@@ -76,6 +76,8 @@ export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output'> {
 export function defineAgent(options: AgentOptions): Agent {
   const { name, description = '', model, failover = [], maxIterations = 20, tools = [] } = options
   if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'An agent needs a name.')
+  if (typeof (model as Partial<Model> | undefined)?.stream !== 'function')
+    throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a model: the demoModel() to begin with.`)
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const own = tools.filter((tool): tool is Tool => 'call' in tool)
   checkTools(own, name)

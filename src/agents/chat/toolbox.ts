@@ -2,7 +2,8 @@ import type { Tool as ToolInfo } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import type { ModelRequest } from '../../models/index.js'
 import type { RunContext, Tool } from '../contract.js'
-import { transferTool } from '../transfer/team.js'
+import { teamToolName, transferToolName } from '../history/rewrite-history.js'
+import { transferTool } from '../transfer/transfer-tool.js'
 import type { CallRequest } from './model-answer.js'
 import type { ChatConfig } from './chat-agent.js'
 import type { LoopState } from './loop-state.js'
@@ -84,14 +85,18 @@ function describeContext(context: RunContext['client']['context']): string {
   return ['Context from the application, as it is now:', ...lines].join('\n')
 }
 
-/** The agent's tools and those of the client. A client tool with the name of an agent's tool is not offered. */
+/**
+ * The agent's tools and those of the client. A client tool with the name of an agent's tool is not offered, nor is the one
+ * by which other runtimes transfer to an agent that can.
+ */
 function toolInfos({ tools }: Toolbox, clientTools: readonly ToolInfo[]): ToolInfo[] {
   const own = [...tools.values()].map(({ name, description, parameters }) => ({
     name,
     description,
     parameters,
   }))
-  return [...own, ...clientTools.filter(({ name }) => !tools.has(name))]
+  const hidden = tools.has(transferToolName) ? teamToolName : undefined
+  return [...own, ...clientTools.filter(({ name }) => !tools.has(name) && name !== hidden)]
 }
 
 /** The ids of the calls that are for the client. */

@@ -4,6 +4,13 @@ import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 /** The tool by which models transfer to another agent. */
 export const transferToolName = 'transfer_to_agent'
 
+/** The same for models of other runtimes. ADK has a tool of the first name itself. */
+export const teamToolName = 'transfer_in_team'
+
+function isTransfer(toolName: string): boolean {
+  return toolName === transferToolName || toolName === teamToolName
+}
+
 /**
  * Keeps an agent's own messages. Messages and calls of other agents become context, in user messages with the same ids;
  * their reasoning and their transfers are left out.
@@ -29,7 +36,7 @@ function toContext(message: Message, agent: string, calls: ReadonlyMap<string, T
     const text =
       message.content === undefined || message.content === '' ? [] : [`[${agent}] said: ${message.content}`]
     const called = (message.toolCalls ?? [])
-      .filter(({ function: { name } }) => name !== transferToolName)
+      .filter(({ function: { name } }) => !isTransfer(name))
       .map(
         ({ function: { name, arguments: args } }) =>
           `[${agent}] called tool \`${name}\` with arguments: ${args}`,
@@ -39,6 +46,6 @@ function toContext(message: Message, agent: string, calls: ReadonlyMap<string, T
   if (message.role === 'developer') return `[${agent}] ${message.content}`
   if (message.role !== 'tool') return ''
   const name = calls.get(message.toolCallId)?.function.name ?? 'unknown'
-  if (name === transferToolName) return ''
+  if (isTransfer(name)) return ''
   return `[${agent}] tool \`${name}\` returned: ${contentToText(message.content)}`
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createClient, idOf, ofType, play, resultsIn } from '../../../test/support/run-agent.js'
 import { call, chat, shownIn, textsOf, transfer, book, agentOf } from '../../../test/support/prebuilt.js'
 import { exitTool } from '../tools/control-tools.js'
-import { supervisor } from './supervisor.js'
+import { saying } from '../../../test/support/tree-agents.js'
+import { supervisor, type SupervisorOptions } from './supervisor.js'
 import { scriptedModel } from '../../models/index.js'
 
 describe('a supervisor', () => {
@@ -209,4 +210,14 @@ describe('supervisors of supervisors', () => {
     expect(second.outcome).toMatchObject({ type: 'completed', text: 'All painted.' })
     expect(innermost.model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'blue' })
   })
+})
+
+test('without a model it is refused when it is made, and told what it needs', () => {
+  const options = { name: 'boss', workers: [saying('clerk', 'Yes.')] } as unknown as SupervisorOptions
+  expect(() => supervisor(options)).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_AGENT',
+      message: expect.stringContaining("'boss' needs a model") as string,
+    }),
+  )
 })

@@ -2,15 +2,28 @@ import { MillraceError } from '../../core/errors.js'
 import type { Agent } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { teamAgent } from '../transfer/team.js'
+import { withTransferTool } from '../transfer/transfer-tool.js'
+import { wrapAgent } from '../wrap-agent.js'
 import { extendInstructions } from '../middlewares/instructions.js'
 
-export interface SupervisorOptions extends Omit<AgentOptions, 'subAgents' | 'transferToPeers'> {
+interface SupervisorBasics {
   /** Any agents, other supervisors too. The supervisor chooses a worker by its description. */
   readonly workers: readonly Agent[]
   /** When a worker fails: the supervisor gets a note and continues (default), or fails. */
   readonly onWorkerError?: 'tell' | 'throw'
   /** The most transfers of one run, there and back counted. Default 20. */
   readonly maxTransfers?: number
+}
+
+/** A supervisor with a model. */
+export interface SupervisorOptions
+  extends SupervisorBasics, Omit<AgentOptions, 'subAgents' | 'transferToPeers' | 'maxTransfers'> {
+  readonly lead?: undefined
+}
+
+/** A supervisor that is an agent of any kind. It transfers as the lead of a `team` does. */
+export interface LeadSupervisorOptions extends SupervisorBasics {
+  readonly lead: Agent
 }
 
 const guidance = [
@@ -25,17 +38,15 @@ const guidance = [
  *
  * @example
  * const team = supervisor({ name: 'team', model, workers: [researcher, mathematician] })
+ * const desk = supervisor({ lead: fromAdk(agent), workers: [researcher, mathematician] })
  */
-export function supervisor({
-  workers,
-  onWorkerError = 'tell',
-  maxTransfers = 20,
-  ...options
-}: SupervisorOptions): Agent {
-  const { name, instructions } = options
-  if (workers.length === 0) throw new MillraceError('INVALID_AGENT', `Supervisor '${name}' has no workers.`)
+export function supervisor(options: SupervisorOptions | LeadSupervisorOptions): Agent {
+  const { workers, onWorkerError = 'tell', maxTransfers = 20 } = options
+  const lead = toLead(options)
+  if (workers.length === 0)
+    throw new MillraceError('INVALID_AGENT', `Supervisor '${lead.name}' has no workers.`)
   return teamAgent({
-    lead: defineAgent({ ...options, instructions: extendInstructions(instructions, guidance) }),
+    lead,
     members: workers.map(toWorker),
     peers: false,
     afterMember: 'lead',
@@ -44,11 +55,16 @@ export function supervisor({
   })
 }
 
+function toLead(options: SupervisorOptions | LeadSupervisorOptions): Agent {
+  if (options.lead) return withTransferTool(options.lead)
+  const { workers: _workers, onWorkerError: _tell, maxTransfers: _most, lead: _none, ...rest } = options
+  return defineAgent({ ...rest, instructions: extendInstructions(rest.instructions, guidance) })
+}
+
 /** A worker returns by being done. A tool to transfer back would only tempt its model to do so before it has answered. */
 function toWorker(agent: Agent): Agent {
-  return {
-    ...agent,
-    // Inherits from `ctx` instead of copying it: members such as `state` are live.
-    run: (ctx) => agent.run(Object.create(ctx, { transferTargets: { value: [] } }) as typeof ctx),
-  }
+  // Inherits from `ctx` instead of copying it: members such as `state` are live.
+  return wrapAgent(agent, (ctx) =>
+    agent.run(Object.create(ctx, { transferTargets: { value: [] } }) as typeof ctx),
+  )
 }

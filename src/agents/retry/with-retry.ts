@@ -10,6 +10,7 @@ import {
 } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { checkNumber } from '../check-number.js'
+import { wrapAgent } from '../wrap-agent.js'
 import {
   delayBefore,
   fieldOf,
@@ -79,21 +80,7 @@ export function withRetry(agent: Agent, options: WithRetryOptions = {}): Agent {
     isTemporary: options.isRetryable,
     random: options.random ?? Math.random,
   }
-  return { ...agentMembers(agent), run: (ctx) => runWithRetry(retrying, ctx) }
-}
-
-// Listed one by one, since an agent may be an instance of a class. The compiler checks that none is missing.
-const members: Readonly<Record<Exclude<keyof Agent, 'run'>, true>> = {
-  ...{ name: true, description: true, shape: true, capabilities: true, examples: true, memory: true },
-  ...{ hasNativeEvents: true, resumesAfterFailure: true, limits: true },
-}
-
-function agentMembers(agent: Agent): Omit<Agent, 'run'> {
-  const entries = Object.keys(members).flatMap((key) => {
-    const value: unknown = Reflect.get(agent, key)
-    return value === undefined ? [] : [[key, value] as const]
-  })
-  return Object.fromEntries(entries) as unknown as Omit<Agent, 'run'>
+  return wrapAgent(agent, (ctx) => runWithRetry(retrying, ctx))
 }
 
 async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {

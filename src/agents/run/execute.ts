@@ -78,7 +78,7 @@ function endRun(run: ActiveRun, scope: RunScope, control: Control): Outcome | Pr
     case 'transfer':
       throw new MillraceError(
         'INVALID_AGENT',
-        `Agent '${run.agent.name}' transfers to '${control.to}', but it has no agent of that name. Add it to its subAgents.`,
+        `Agent '${run.agent.name}' transfers to '${control.to}', but it has no agent of that name. Make them a team: team({ lead, members }), or subAgents of defineAgent.`,
       )
     case 'done':
     case 'exit':

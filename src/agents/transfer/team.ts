@@ -1,14 +1,15 @@
 import { MillraceError } from '../../core/errors.js'
 import { isAbortError } from '../../core/abort.js'
 import type { AgentEvent } from '../../protocol/index.js'
-import type { Agent, Control, RunContext, TransferTarget, Tool } from '../contract.js'
+import type { Agent, Control, RunContext, TransferTarget } from '../contract.js'
 import { checkAgent } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
+import { wrapAgent } from '../wrap-agent.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { addressBelow } from '../run/address.js'
 import { failureNote } from '../history/message-origin.js'
-import { transferToolName } from '../history/rewrite-history.js'
+import { withTransferTool } from './transfer-tool.js'
 
 /** An agent and the agents it may transfer to. */
 export interface Team {
@@ -23,6 +24,33 @@ export interface Team {
   readonly onMemberError: 'throw' | 'tell'
   /** How many transfers one run may have. */
   readonly maxTransfers: number
+}
+
+export interface TeamOptions {
+  /** Any agent. It begins, and the team has its name. */
+  readonly lead: Agent
+  /** Agents that the lead may transfer to. They may transfer back. */
+  readonly members: readonly Agent[]
+  /** Whether members may also transfer to each other. Default: no. */
+  readonly transferToPeers?: boolean
+  /** How many transfers one run may have. Default 20. */
+  readonly maxTransfers?: number
+}
+
+/**
+ * An agent of any kind that leads others: what `subAgents` are for `defineAgent`. An agent written by hand transfers by
+ * returning `{ type: 'transfer', to }` with one of `ctx.transferTargets`; the model of another runtime gets the tool
+ * `transfer_in_team` among the client's tools. Throws INVALID_AGENT for members of one name, or without a description.
+ *
+ * @example
+ * const desk = team({ lead: router, members: [billing, shipping] })
+ */
+export function team({ lead, members, transferToPeers = false, maxTransfers = 20 }: TeamOptions): Agent {
+  if (members.length === 0) throw new MillraceError('INVALID_AGENT', `Team '${lead.name}' has no members.`)
+  return teamAgent({
+    ...{ lead: withTransferTool(lead), members: members.map(withTransferTool), peers: transferToPeers },
+    ...{ afterMember: 'end', onMemberError: 'throw', maxTransfers },
+  })
 }
 
 /** The running member, and how many have run so far. */
@@ -48,11 +76,8 @@ export function teamAgent(team: Team): Agent {
     names.add(name)
   }
   const agents = Object.fromEntries(members.map((member) => [member.name, agentTree(member)]))
-  return {
-    ...lead,
-    shape: { kind: 'team', name: lead.name, lead: agentTree(lead), agents },
-    run: (ctx) => runTeam(team, ctx),
-  }
+  const shape = { kind: 'team', name: lead.name, lead: agentTree(lead), agents }
+  return { ...wrapAgent(lead, (ctx) => runTeam(team, ctx)), shape }
 }
 
 /** Runs one agent after the other, as they transfer, beginning with the lead. */
@@ -143,40 +168,28 @@ function tooManyTransfers({ lead, maxTransfers }: Team): MillraceError {
   return new MillraceError('MAX_ITERATIONS', message)
 }
 
-/** An agent that transfers to another when it is done, whatever its model decides. */
-export function transferAfter(agent: Agent, to: string): Agent {
-  return {
-    ...agent,
-    async *run(ctx) {
-      const control = yield* agent.run(ctx)
-      return isDone(control) ? { type: 'transfer', to } : control
-    },
-  }
+/** The name of an agent, several of which the first that is a transfer target here is taken, or a choice. */
+export type TransferChoice =
+  string | readonly string[] | ((result: unknown, ctx: RunContext) => string | undefined)
+
+/**
+ * An agent that transfers to another when it is done, whatever its model decides. A function chooses by the agent's
+ * result; with undefined the agent is just done.
+ *
+ * @example
+ * const router = transferAfter(classifier, (result) => (result === 'bill' ? 'billing' : undefined))
+ */
+export function transferAfter(agent: Agent, to: TransferChoice): Agent {
+  return wrapAgent(agent, async function* (ctx) {
+    const control = yield* agent.run(ctx)
+    if (!isDone(control)) return control
+    const target = chooseTarget(to, control.result, ctx)
+    return target === undefined ? control : { type: 'transfer', to: target }
+  })
 }
 
-/** The tool by which a model transfers to another agent. */
-export function transferTool(targets: readonly TransferTarget[]): Tool {
-  const names = targets.map(({ name }) => name)
-  const list = targets.map(({ name, description }) => `- ${name}: ${description}`).join('\n')
-  return {
-    name: transferToolName,
-    description: `Hand the conversation over to another agent, when it is better suited to go on.\n${list}`,
-    parameters: {
-      type: 'object',
-      properties: {
-        agent_name: { type: 'string', enum: names, description: 'The agent to hand over to.' },
-      },
-      required: ['agent_name'],
-      additionalProperties: false,
-    },
-    call(args, ctx) {
-      const to = Reflect.get(Object(args), 'agent_name') as unknown
-      if (typeof to !== 'string' || !names.includes(to)) {
-        const message = `There is no agent '${String(to)}' to hand over to. Agents: ${names.join(', ')}.`
-        throw new MillraceError('INVALID_TOOL_ARGUMENTS', message)
-      }
-      ctx.transfer(to)
-      return `Transferred to '${to}'.`
-    },
-  }
+function chooseTarget(to: TransferChoice, result: unknown, ctx: RunContext): string | undefined {
+  if (typeof to === 'function') return to(result, ctx)
+  if (typeof to === 'string') return to
+  return to.find((name) => ctx.transferTargets.some((target) => target.name === name)) ?? to[0]
 }

@@ -46,7 +46,7 @@ export function isStepDone(
   { step, workflow }: { readonly step: string; readonly workflow: string },
 ): control is Extract<Control, { type: 'done' }> {
   if (control.type === 'transfer') {
-    const message = `Agent '${step}' transfers to '${control.to}', but it is a step of '${workflow}': it may not. Make it one of the subAgents of an agent that may.`
+    const message = `Agent '${step}' transfers to '${control.to}', but it is a step of '${workflow}': it may not. Make it the lead or a member of a team in place of a step.`
     throw new MillraceError('INVALID_AGENT', message, { details: { from: step, to: control.to } })
   }
   return isDone(control)
