@@ -19,10 +19,10 @@ import { manualClock } from '../../src/core/clock.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { callsTool, says, ScriptedLlm } from '../support/adk/scripted-llm.js'
-import { textIn } from '../support/adk/serve-adk.js'
+import { interruptsIn, textIn } from '../support/adk/serve-adk.js'
 import { agentModel } from '../support/langgraph/serve-graph.js'
 import { callChunks } from '../support/langgraph/fake-model.js'
-import { deferred, ofType } from '../support/run-agent.js'
+import { deferred, ofType, toResume } from '../support/run-agent.js'
 import { serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 
 const never = (): Promise<never> => new Promise(() => undefined)
@@ -144,6 +144,26 @@ describe('a tool that hangs does not hold the run for longer than `toolTimeoutMs
     expect(textIn(all)).toContain('It did not work.')
     if (!name.includes('ignores')) expect(rig.isStopped()).toBe(true)
     expect(all.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  })
+
+  it('ADK, after an approval', async () => {
+    const rig = hanging()
+    const pay = new FunctionTool({
+      ...{ name: 'hang', description: 'Hangs.', parameters: z.object({}), requireConfirmation: true },
+      execute: (_, context) => rig.hang(context?.abortSignal),
+    })
+    const model = new ScriptedLlm([callsTool({ name: 'hang' }), says('It did not work.')])
+    const agent = fromAdk(new LlmAgent({ name: 'helper', model, tools: [pay] }))
+    const clock = manualClock()
+    const served = await serveAgents({ agents: [agent], clock, limits: { toolTimeoutMs: 1000 } })
+    const talk = served.talk()
+    const [interrupt] = interruptsIn(await talk.say('Pay.'))
+    const resumed = talk.send({ resume: toResume({ [interrupt?.id ?? '']: { approved: true } }) })
+    await rig.called
+    await clock.advance(1000)
+    const events = await resumed
+    expect(ofType(events, 'TOOL_CALL_RESULT')[0]?.content).toContain('took longer than 1000 ms')
+    expect(textIn(events)).toBe('It did not work.')
   })
 
   it('ADK, as a node of a workflow', async () => {
