@@ -16,6 +16,7 @@ import { agentTool, defineAgent, withRetry, type Agent } from '../../src/index.j
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
+import { fromAgUi } from '../../src/remote/index.js'
 import { partial, says, ScriptedLlm, whole } from '../support/adk/scripted-llm.js'
 import { requestLines } from '../support/adk/serve-adk.js'
 import { callChunks, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
@@ -29,7 +30,7 @@ import {
 import { ofType } from '../support/run-agent.js'
 import { clientVersions, linesOf, serveAgents, type ServedAgents } from '../support/serve-agents.js'
 import { newClient } from './support-clients.js'
-import { servedRemote } from './support-remote.js'
+import { ScriptedAgUi, servedRemote } from './support-remote.js'
 
 interface GraphOptions {
   readonly model: FakeModel
@@ -267,6 +268,16 @@ describe('a graph', () => {
     expect(await historyOf(served)).toEqual(talk.client.messages)
   })
 
+  it('that redacts an answer takes back its reasoning too, which may say the same', async () => {
+    const thought = { content: '', additional_kwargs: { reasoning_content: 'It is ann@x.org.' } }
+    const model = agentModel([[thought, 'Ask ann@x.org.']])
+    const { served, talk } = await serveOf(agentGraph({ model }, mails({ applyToOutput: true })))
+    const events = await talk.say('Who?')
+    expect(ofType(events, 'REASONING_MESSAGE_CONTENT')).toHaveLength(1)
+    expect(JSON.stringify(talk.client.messages)).not.toContain('ann')
+    expect(JSON.stringify(await historyOf(served))).not.toContain('ann')
+  })
+
   it('that changes a message in its place is noticed', async () => {
     const model = new FakeModel([['ann', ' here']])
     const graph = new StateGraph(MessagesAnnotation)
@@ -330,6 +341,57 @@ describe('a graph', () => {
     await talk.say('And?')
     expect(promptText(model.calls[1])).toEqual(['human: I am [REDACTED_EMAIL].', 'ai: Hello.', 'human: And?'])
     expect(linesOf(await historyOf(served))[0]).toBe('user: I am [REDACTED_EMAIL].')
+  })
+})
+
+describe('an agent elsewhere', () => {
+  it('that is a graph with middleware: what it redacts is redacted here too', async () => {
+    const model = agentModel([['Ask ', 'ann@x.org'], ['Bye.']])
+    const graph = agentGraph({ model }, mails({ applyToOutput: true }))
+    const { agent } = await servedRemote({ agents: [fromLangGraph(graph, { name: 'helper' })] })
+    const served = await serveAgents({ agents: [agent()] })
+    const talk = served.talk()
+    await talk.say('I am bob@x.org.')
+    const lines = ['user: I am [REDACTED_EMAIL].', 'assistant: Ask [REDACTED_EMAIL]']
+    expect(linesOf(talk.client.messages)).toEqual(lines)
+    expect(await historyOf(served)).toMatchObject(talk.client.messages)
+    await talk.say('And?')
+    expect(promptText(model.calls[1])).toContain('ai: Ask [REDACTED_EMAIL]')
+  })
+
+  it('of any other server: its last snapshot has the text and the arguments that count', async () => {
+    const call = (to: string) => ({
+      id: 'c1',
+      type: 'function',
+      function: { name: 'mail', arguments: `{"to":"${to}"}` },
+    })
+    const remote = new ScriptedAgUi((input) => [
+      { type: 'RUN_STARTED' },
+      { type: 'TEXT_MESSAGE_CHUNK', messageId: 'm1', delta: 'To ann.' },
+      {
+        type: 'TOOL_CALL_CHUNK',
+        toolCallId: 'c1',
+        toolCallName: 'mail',
+        parentMessageId: 'm1',
+        delta: '{"to":"ann"}',
+      },
+      { type: 'TOOL_CALL_RESULT', messageId: 't1', toolCallId: 'c1', content: 'Sent.', role: 'tool' },
+      {
+        type: 'MESSAGES_SNAPSHOT',
+        messages: [
+          ...input.messages,
+          { id: 'm1', role: 'assistant', content: 'To bob.', toolCalls: [call('bob')] },
+          { id: 't1', role: 'tool', toolCallId: 'c1', content: 'Sent.' },
+        ],
+      },
+      { type: 'RUN_FINISHED' },
+    ])
+    const served = await serveAgents({ agents: [fromAgUi(remote, { name: 'far' })] })
+    const talk = served.talk()
+    await talk.say('Mail.')
+    const lines = ['user: Mail.', 'assistant: To bob. mail({"to":"bob"})', 'tool: Sent.']
+    expect(linesOf(talk.client.messages)).toEqual(lines)
+    expect(await historyOf(served)).toEqual(talk.client.messages)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineAgent } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
-import type { AgUiEvent } from '../../src/protocol/index.js'
+import { createFold, type AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
 import { gatedAgent } from './support-gated.js'
 import { ask, historyOf, inputOf, listed, serving, stores, user } from './support-server.js'
@@ -59,6 +59,23 @@ describe.each(stores)('with the store in %s', (_name, makeStore) => {
       expect(again.status).toBe(200)
       expect(await again.whole()).toEqual(whole.slice(place + 1))
     }
+  })
+
+  it('a run that takes a draft back is the same for a client that comes back after each event', async () => {
+    const busy = { error: { status: 503, message: 'busy' } }
+    const model = scriptedModel([['Half', busy], 'Whole.'])
+    const agent = defineAgent({ name: 'helper', model, retry: { initialDelayMs: 0 } })
+    const { url } = await serving({ agents: [agent], store: await makeStore() })
+    const first = await openStream(`${url}/run`, { body: input })
+    const whole = await first.whole()
+    assertValidStream(first.events, { input })
+    expect(first.events.filter(({ type }) => type === 'MESSAGES_SNAPSHOT')).toHaveLength(1)
+    for (const [place, { id }] of whole.entries())
+      expect(await (await connect(url, id)).whole()).toEqual(whole.slice(place + 1))
+    const fold = createFold({ messages })
+    for (const event of first.events) fold.apply(event)
+    expect(await historyOf(url)).toEqual(fold.messages)
+    expect(fold.messages.map(({ content }) => content)).toEqual(['Speak.', 'Whole.'])
   })
 
   it('a client whose socket broke before the first event gets the whole run once', async () => {

@@ -8,10 +8,7 @@ import { toLangChain } from '../messages/to-langchain.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { GraphToolCalls } from './tool-calls.js'
 
-export interface RewrittenMessagesOptions extends Pick<
-  GraphTranslatorOptions,
-  'messages' | 'parentSubagentRunId'
-> {
+export interface RewrittenMessagesOptions extends Pick<GraphTranslatorOptions, 'messages'> {
   readonly sink: EventSink
   readonly calls: GraphToolCalls
 }
@@ -22,6 +19,12 @@ interface ShownMessage {
   /** Of this run. */
   readonly reasoning: readonly Message[]
   readonly isOfThisRun: boolean
+}
+
+interface Change {
+  readonly rewritten: readonly Message[]
+  /** Ids of messages that are gone. */
+  readonly gone: readonly string[]
 }
 
 /**
@@ -65,45 +68,46 @@ export class RewrittenMessages {
   /** Compares what nodes have returned with what clients have, and writes the difference. */
   settle(state: readonly BaseMessage[]): void {
     if (this.#returned.size === 0) return
-    const inState = new Map(state.map((message) => [keyOf(message), message]))
+    const inState = this.#returnedIn(state)
     const rewritten: Message[] = []
     const gone: string[] = []
     for (const [key, returned] of this.#returned) {
       const shown = this.#find(key, returned)
       const version = inState.get(key) ?? (shown?.isOfThisRun ? returned : undefined)
       if (!shown || !version || isUntouched(shown, version)) continue
-      if (version.type === 'remove') gone.push(...this.#removed(key, shown))
-      else this.#compare(shown, version, { rewritten, gone, key })
+      const change = version.type === 'remove' ? this.#removal(key, shown) : this.#change(key, shown, version)
+      rewritten.push(...change.rewritten)
+      gone.push(...change.gone)
     }
     this.#returned.clear()
     if (rewritten.length > 0 || gone.length > 0) this.#options.sink.add(rewriteMessages(rewritten, gone))
   }
 
-  #compare(
-    shown: ShownMessage,
-    version: BaseMessage,
-    {
-      rewritten,
-      gone,
-      key,
-    }: { readonly rewritten: Message[]; readonly gone: string[]; readonly key: string },
-  ): void {
+  /** The returned messages as the state has them. Most are at its end. */
+  #returnedIn(state: readonly BaseMessage[]): ReadonlyMap<string, BaseMessage> {
+    const found = new Map<string, BaseMessage>()
+    for (let at = state.length - 1; at >= 0 && found.size < this.#returned.size; at--) {
+      const message = state[at]
+      if (!message) continue
+      const key = keyOf(message)
+      if (key !== undefined && this.#returned.has(key)) found.set(key, message)
+    }
+    return found
+  }
+
+  #change(key: string, shown: ShownMessage, version: BaseMessage): Change {
     const all = toAgui([version])
     const now = all.at(-1)
     const next = now && this.#nextVersion(shown.message, now)
-    const reasoning = all.slice(0, -1)
-    const isSame = isEqual(reasoning.map(textOf), shown.reasoning.map(textOf))
-    if (next) rewritten.push(next)
-    if (shown.isOfThisRun && !isSame) {
-      const left = new Map(reasoning.map((one) => [one.id, one]))
-      for (const { id } of shown.reasoning) {
-        const version = left.get(id)
-        if (version) rewritten.push(version)
-        else gone.push(id)
-      }
+    const reasoning = new Map(all.slice(0, -1).map((one) => [one.id, one]))
+    const changed = shown.reasoning.filter(({ id, content }) => reasoning.get(id)?.content !== content)
+    const message = { ...shown.message, ...next } as Message
+    if (next || changed.length > 0)
+      this.#shown.set(key, { ...shown, message, reasoning: [...reasoning.values()] })
+    return {
+      rewritten: [...(next ? [next] : []), ...changed.flatMap(({ id }) => reasoning.get(id) ?? [])],
+      gone: changed.map(({ id }) => id).filter((id) => !reasoning.has(id)),
     }
-    if (next || !isSame)
-      this.#shown.set(key, { ...shown, message: { ...shown.message, ...next } as Message, reasoning })
   }
 
   /** The message with its new content, and the calls that clients have of it. Undefined if nothing has changed. */
@@ -123,9 +127,7 @@ export class RewrittenMessages {
       const { toolCallId } = shown
       return { id, role: 'tool', toolCallId, content, ...(error === undefined ? {} : { error }) }
     }
-    // Below other agents the user's message belongs to all of them.
-    if (shown.role !== 'user' || now.role !== 'user' || this.#options.parentSubagentRunId !== undefined)
-      return undefined
+    if (shown.role !== 'user' || now.role !== 'user') return undefined
     const before = toAgui(toLangChain([shown])).at(-1)
     return isEqual(before?.content, now.content) ? undefined : { id, role: 'user', content: now.content }
   }
@@ -147,10 +149,10 @@ export class RewrittenMessages {
   }
 
   /** A draft that the graph has taken back. It may remove calls and old messages only to shorten its prompts. */
-  #removed(key: string, { message, reasoning, isOfThisRun }: ShownMessage): string[] {
-    if (!isOfThisRun || message.role !== 'assistant' || message.toolCalls) return []
+  #removal(key: string, { message, reasoning, isOfThisRun }: ShownMessage): Change {
+    if (!isOfThisRun || message.role !== 'assistant' || message.toolCalls) return { rewritten: [], gone: [] }
     this.#shown.delete(key)
-    return [...reasoning.map(({ id }) => id), message.id]
+    return { rewritten: [], gone: [...reasoning, message].map(({ id }) => id) }
   }
 
   #find(key: string, returned: BaseMessage): ShownMessage | undefined {
@@ -189,10 +191,6 @@ function isUntouched({ message, reasoning }: ShownMessage, { content, ...version
   const hasCalls =
     'tool_calls' in version && Array.isArray(version.tool_calls) && version.tool_calls.length > 0
   return !hasCalls && !('toolCalls' in message)
-}
-
-function textOf({ content }: Message): unknown {
-  return content
 }
 
 function isSameCall(one: ToolCall, other: ToolCall): boolean {

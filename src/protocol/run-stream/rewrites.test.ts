@@ -184,6 +184,15 @@ describe('rewritten messages', () => {
     expect(finish().client.at(-1)).toMatchObject({ id: 't-c0', content: 'Done.' })
   })
 
+  it('of the user are left to the agent of the run: below it, they belong to all', () => {
+    const { write, finish, problems } = start(history)
+    write({ type: 'SUBAGENT_STARTED', subagentRunId: 's', name: 'helper' })
+    const rewrite = rewriteMessages([{ id: 'u1', role: 'user', content: 'x' }])
+    write({ ...rewrite, subagentRunId: 's' } as AgentEvent)
+    expect(finish().snapshots).toEqual([])
+    expect(problems).toHaveLength(1)
+  })
+
   it('that are unknown, of another role or malformed are left out', () => {
     const { write, finish, problems } = start(history)
     const malformed = { id: 'a1', role: 'assistant', content: 7 } as unknown as Message

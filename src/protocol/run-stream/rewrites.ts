@@ -65,6 +65,10 @@ function rewriteInFold(run: RunState, lane: Lane, entry: unknown): RewrittenMess
     run.report(`${rewriteEventName}: there is no message '${isRecord(entry) ? String(entry.id) : ''}'`)
     return []
   }
+  if (old.role === 'user' && lane !== run.root) {
+    run.report(`${rewriteEventName}: message '${old.id}' is the user's, and subagents do not rewrite it`)
+    return []
+  }
   const { value, issues } = checkValue(withNewContent(old, entry), messageShape)
   const [issue] = issues
   if (issue) {

@@ -2,7 +2,13 @@ import type { Message } from '@ag-ui/core'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { changeOf, hold, keyOf, logOf, runOf, stored } from '../../../test/support/store-contract/rig.js'
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
-import { createRunStream, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
+import {
+  createRunStream,
+  rejectMessage,
+  rewriteMessages,
+  type AgentEvent,
+  type AgUiEvent,
+} from '../../protocol/index.js'
 import { assertValidStream } from '../../testing/index.js'
 import type { RunStart, Thread, ThreadChange } from '../../threads/contract.js'
 import { createStateRules } from '../state/state-rules.js'
@@ -82,6 +88,24 @@ function call(id: string, name: string, isEnded: boolean): AgentEvent[] {
 }
 
 describe('what a lost run leaves in its thread', () => {
+  test('is what counts: no draft that was rejected, and the new version of what was rewritten', async () => {
+    const chunk = (messageId: string, delta: string): AgentEvent => ({
+      type: 'TEXT_MESSAGE_CHUNK',
+      messageId,
+      delta,
+    })
+    const draft = { id: 'd1', role: 'assistant' as const }
+    const redacted: Message = { ...earlier, content: '[removed]' }
+    const events = [
+      ...[chunk('d1', 'Half'), ...rejectMessage(draft, 'busy'), chunk('a1', 'ann@x.org')],
+      rewriteMessages([{ id: 'a1', role: 'assistant', content: '[mail]' }, redacted]),
+      { type: 'TEXT_MESSAGE_END' as const, messageId: 'a1' },
+    ]
+    const logged = await lose({ events, before: { append: [earlier] }, start: { keep: 1 } })
+    const { messages } = await recovered(logged)
+    expect(messages).toEqual([redacted, request, { id: 'a1', role: 'assistant', content: '[mail]' }])
+  })
+
   test('is its text, cut off, behind the user message', async () => {
     const { messages, version, title } = await recovered(await lose({ events: text }))
     const metadata = { millrace: { cancelled: true } }

@@ -2,7 +2,7 @@ import { MillraceError, toWireError } from '../../core/errors.js'
 import { threadKeyText } from '../../threads/thread-key.js'
 import type { Lease, LogEntry, RunRecord, Store, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import { pendingClientCalls, stillPending, titleFor } from '../run/thread-change.js'
+import { messageChange, pendingClientCalls, stillPending, titleFor } from '../run/thread-change.js'
 import { replayLostRun, recoveredContent } from './lost-run.js'
 
 /** Loads a thread. Ends its run first if that was lost with its process. */
@@ -80,12 +80,14 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   })
   const { messages, state, ...open } = recoveredContent({ thread, start, startMessages, ended, stateRules })
   const added = messages.slice(start.keep)
+  // The run may have rewritten earlier messages too.
+  const keep = Math.min(start.keep, messageChange(startMessages, messages).keep)
   const { start: _, ...record } = run
   const firstSeq = run.nextSeq + entries.length + unseenGap
   await store.threads.commit(lease, {
     version: thread?.version ?? 0,
-    keep: start.keep,
-    append: added,
+    keep,
+    append: messages.slice(keep),
     state: stateRules.stored(state),
     ...open,
     pendingToolCalls: pendingClientCalls(added, {
