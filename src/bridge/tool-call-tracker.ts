@@ -80,6 +80,11 @@ export class ToolCallTracker {
     this.#known.add(id)
   }
 
+  /** Leaves a call to the client, unless it has a result. */
+  addPending(id: string): void {
+    if (!this.#answered.has(id)) this.#pending.add(id)
+  }
+
   /** Notes a call whose result clients have. */
   addAnswered(id: string): void {
     this.#answered.add(id)
@@ -94,7 +99,7 @@ export class ToolCallTracker {
   start({ id, name, parentMessageId, subagentRunId, isPending = false }: NewToolCall): boolean {
     if (this.has(id)) return false
     this.#known.add(id)
-    if (isPending && !this.#answered.has(id)) this.#pending.add(id)
+    if (isPending) this.addPending(id)
     this.#sink.add({
       type: 'TOOL_CALL_START',
       toolCallId: id,

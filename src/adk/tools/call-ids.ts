@@ -1,22 +1,35 @@
-import type { Event, LlmResponse } from '@google/adk'
+import type { Event } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
-import type { Content, Part } from '../adk-types.js'
+import type { Content, FunctionCall, Part } from '../adk-types.js'
 
 const ownPrefix = 'call-'
+
+interface CallIdOptions {
+  readonly newId: IdSource
+  /** The events of the session. */
+  readonly events: readonly Event[]
+  /** The id under which a call was shown while it was written. */
+  readonly shownAs: (call: FunctionCall) => string | undefined
+}
 
 /**
  * Gives the calls of a complete answer ids that are unique in the thread and that ADK keeps in later requests. A call
  * without an id, with one that ADK made, or with one of an earlier call gets a new one.
  */
-export function assignCallIds(parts: readonly Part[], newId: IdSource, events: readonly Event[]): void {
+export function assignCallIds(parts: readonly Part[], { newId, events, shownAs }: CallIdOptions): void {
   const used = new Set<string>()
   for (const { functionCall: call } of parts) {
     if (!call) continue
-    const { id } = call
-    const isMissing = id === undefined || id === '' || id.startsWith('adk-')
-    call.id = isMissing || used.has(id) || hasCallId(events, id) ? newCallId(newId) : id
+    const id = shownAs(call) ?? callIdFor(call, newId, events)
+    call.id = used.has(id) ? newCallId(newId) : id
     used.add(call.id)
   }
+}
+
+/** The call's own id if it can stay, or a new one. */
+export function callIdFor({ id }: FunctionCall, newId: IdSource, events: readonly Event[]): string {
+  const isMissing = id === undefined || id === '' || id.startsWith('adk-')
+  return isMissing || hasCallId(events, id) ? newCallId(newId) : id
 }
 
 function newCallId(newId: IdSource): string {
@@ -26,15 +39,6 @@ function newCallId(newId: IdSource): string {
 
 function hasCallId(events: readonly Event[], id: string): boolean {
   return events.some(({ content }) => content?.parts?.some(({ functionCall }) => functionCall?.id === id))
-}
-
-/** Removes the calls from a partial answer. They come again with the complete one, and ADK would run each tool twice. */
-export function dropPartialCalls(response: LlmResponse): void {
-  const { content } = response
-  const parts = content?.parts?.filter(({ functionCall }) => !functionCall)
-  if (!content || !parts) return
-  if (parts.length > 0) response.content = { ...content, parts }
-  else delete response.content
 }
 
 /** Removes the ids that we assigned: Gemini matches calls by position, and knows only ids of its own. */

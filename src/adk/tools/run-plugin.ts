@@ -10,9 +10,10 @@ import {
 import type { IdSource } from '../../core/ids.js'
 import type { Content, Part } from '../adk-types.js'
 import { ownPluginName } from '../run/plugin-manager.js'
-import { assignCallIds, dropPartialCalls, withoutOwnCallIds } from './call-ids.js'
+import { assignCallIds, withoutOwnCallIds } from './call-ids.js'
 import type { RunnerRoot } from './client-tools.js'
 import { type DroppedResult, DroppedResults, repairContents, withUserFirst } from './repair-contents.js'
+import { StreamedCalls } from './streamed-calls.js'
 import { offerClientTools, type ClientToolOffer, type ClientToolOfferOptions } from './offer-client-tools.js'
 
 export interface RunPluginOptions {
@@ -57,6 +58,7 @@ export class RunPlugin extends BasePlugin {
   readonly #transfers = new Transfers()
   readonly #dropped = new DroppedResults()
   readonly #modelErrors = new Map<string, Error>()
+  readonly #streamedIn = new WeakMap<InvocationContext, StreamedCalls>()
   readonly #toolsIn = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
 
   constructor(options: RunPluginOptions) {
@@ -113,10 +115,14 @@ export class RunPlugin extends BasePlugin {
   }: PluginParams<'afterModelCallback'>): Promise<undefined> {
     const parts = response.content?.parts
     if (!parts?.some(({ functionCall }) => functionCall)) return noAnswer
-    if (response.partial) dropPartialCalls(response)
+    const { invocationContext: context } = callbackContext
+    const { newId } = this.#options
+    const { events } = context.session
+    const streamed = this.#streamedIn.get(context) ?? new StreamedCalls()
+    this.#streamedIn.set(context, streamed)
+    if (response.partial) streamed.hide(response, newId, events)
     else {
-      const { invocationContext: context } = callbackContext
-      assignCallIds(parts, this.#options.newId, context.session.events)
+      assignCallIds(parts, { newId, events, shownAs: (call) => streamed.take(call) })
       answerUnknownTools(parts, this.#toolsIn.get(context))
     }
     return noAnswer

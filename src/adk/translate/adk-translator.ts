@@ -8,6 +8,7 @@ import type { Part } from '../adk-types.js'
 import { isRequestCall } from '../interrupts/request-calls.js'
 import type { AdkRequest } from '../interrupts/to-interrupts.js'
 import type { EventMark } from '../session/marks.js'
+import type { StreamedCallPart } from '../tools/streamed-calls.js'
 import { AdkCustomEvents, ErrorEvents, type AdkErrorEvent } from './custom-events.js'
 import { AdkLanes, type AdkLane } from './lanes.js'
 import { eventText, repeatsOutput, AdkOutput } from './outputs.js'
@@ -136,11 +137,19 @@ export class AdkTranslator {
     if (this.#errors.current && parts.some(({ text }) => text)) this.#errors.overcome()
     for (const part of parts) {
       if (part.functionCall) this.#calls.addPartial(lane, part, event)
+      else if ('streamedCall' in part) this.#streamCall(lane, part as StreamedCallPart)
       else this.#writeChunk(lane, part)
     }
     if (event.usageMetadata !== undefined) this.#usage.record(lane, event)
     if (event.customMetadata !== undefined) this.#customEvents.addMetadata(lane, event)
     this.#changePartialState(lane, event)
+  }
+
+  #streamCall(lane: AdkLane, { streamedCall }: StreamedCallPart): void {
+    this.#spans.enter(lane)
+    lane.hasOutput = true
+    lane.writer.end()
+    this.#calls.stream(lane, streamedCall)
   }
 
   #writeChunk(lane: AdkLane, part: Part): void {

@@ -4,9 +4,11 @@ import { ToolCallTracker } from '../../bridge/tool-call-tracker.js'
 import { toolErrorMark } from '../../protocol/index.js'
 import type { FunctionResponse, Part } from '../adk-types.js'
 import { isRequestCall, isWaitingForPerson } from '../interrupts/request-calls.js'
+import type { StreamedCall } from '../tools/streamed-calls.js'
 import type { AdkTranslatorOptions } from './adk-translator.js'
 import type { AdkLane } from './lanes.js'
 import { toJsonText, toResultText } from './outputs.js'
+import { StreamedArguments } from './streamed-arguments.js'
 
 interface AdkToolCallsOptions extends Pick<
   AdkTranslatorOptions,
@@ -24,12 +26,21 @@ interface PartialCall {
   readonly event: CallEvent
 }
 
+/** A call whose arguments are being written. */
+interface OpenCall {
+  readonly name: string
+  readonly args: StreamedArguments
+  readonly subagentRunId: string | undefined
+}
+
 /** The tool calls of one run and their results. */
 export class AdkToolCalls {
   readonly #options: AdkToolCallsOptions
   readonly #tracker: ToolCallTracker
   /** Calls that came in partial answers only. */
   readonly #partial = new Map<string, PartialCall>()
+  /** Calls whose arguments are being written. */
+  readonly #streamed = new Map<string, OpenCall>()
   /** The messages for the calls of events, chosen before the calls begin. */
   readonly #chosenMessages = new Map<string, string>()
 
@@ -47,6 +58,30 @@ export class AdkToolCalls {
     const id = part.functionCall?.id
     if (id === undefined || isRequestCall(part.functionCall) || this.#tracker.has(id)) return
     this.#partial.set(id, { lane, part, event })
+  }
+
+  /** Shows a piece of a call. Until its answer is complete, nobody may execute it. */
+  stream(lane: AdkLane, { id, name, partialArgs }: StreamedCall): void {
+    const { author, writer, subagentRunId } = lane
+    const call = this.#streamed.get(id) ?? { name, args: new StreamedArguments(), subagentRunId }
+    if (!this.#streamed.has(id)) {
+      this.#streamed.set(id, call)
+      const parentMessageId = (writer.parentMessageId ??= writer.newId('text'))
+      this.#tracker.start({ id, name: this.#options.wireName(name, author), parentMessageId, subagentRunId })
+    }
+    const delta = call.args.add(partialArgs)
+    if (delta !== '') this.#tracker.args(id, delta, subagentRunId)
+  }
+
+  #finishStreamed(id: string, args?: unknown): void {
+    const call = this.#streamed.get(id)
+    if (!call) return
+    this.#streamed.delete(id)
+    const { rest, isSame } = call.args.finish(args ?? {})
+    if (!isSame && args !== undefined)
+      this.#options.report(`the arguments of '${call.name}' were streamed in another order than they have`)
+    this.#tracker.args(id, rest, call.subagentRunId)
+    this.#tracker.end(id, call.subagentRunId)
   }
 
   /** Chooses the message for the calls of an event. Undefined when it has none. */
@@ -67,15 +102,17 @@ export class AdkToolCalls {
     const { newId, wireName, isClientTool } = this.#options
     const { name = '', id = newId('call'), args } = functionCall
     const { author, writer, subagentRunId } = lane
-    if (this.#tracker.has(id)) return
+    if (this.#tracker.has(id) && !this.#streamed.has(id)) return
     this.#partial.delete(id)
+    // The client also answers calls of an agent's own long-running tool.
+    const isPending = isClientTool(name, author) || event.longRunningToolIds?.includes(id) === true
     // The calls of one answer stand in one message.
     const parentMessageId = (writer.parentMessageId ??=
       this.#chosenMessages.get(event.id) ?? writer.newId('text'))
-    // The client also answers calls of an agent's own long-running tool.
-    const isPending = isClientTool(name, author) || event.longRunningToolIds?.includes(id) === true
-    const call = { id, name: wireName(name, author), parentMessageId, subagentRunId, isPending }
-    this.#tracker.write(call, toJsonText(args ?? {}))
+    const call = { id, name: wireName(name, author), parentMessageId, subagentRunId }
+    if (this.#streamed.has(id)) this.#finishStreamed(id, args ?? {})
+    else this.#tracker.write(call, toJsonText(args ?? {}))
+    if (isPending) this.#tracker.addPending(id)
     if (thoughtSignature !== undefined) this.#tracker.sendEncryptedValue(id, thoughtSignature, subagentRunId)
   }
 
@@ -108,12 +145,13 @@ export class AdkToolCalls {
     for (const [id, { lane, part, event }] of [...this.#partial]) {
       if (event.longRunningToolIds?.includes(id)) this.write(lane, part, event)
     }
-    this.#partial.clear()
+    this.dropPartial()
   }
 
-  /** Forgets partial calls: the attempt has failed. */
+  /** Ends and forgets partial calls: the attempt has failed. */
   dropPartial(): void {
     this.#partial.clear()
+    for (const id of this.#streamed.keys()) this.#finishStreamed(id)
   }
 }
 
