@@ -114,12 +114,16 @@ export type GraphEvent =
   /** `message` is the whole message of the model. */
   | ({ readonly type: 'model-end'; readonly message: BaseMessage | undefined } & NativeRun)
   | ({ readonly type: 'model-error' } & NativeRunError)
-  /** `toolCallId` is absent when code of the graph calls the tool directly. `input` is JSON text. */
+  /**
+   * `toolCallId` is absent when code of the graph calls the tool directly. `ns` is the checkpoint namespace of the node
+   * that calls it. `input` is JSON text.
+   */
   | ({
       readonly type: 'tool-start'
       readonly name: string
       readonly input: string
       readonly toolCallId: string | undefined
+      readonly ns: string
     } & NativeRunStart)
   /** Partial output of a tool that is still running. */
   | ({ readonly type: 'tool-output'; readonly chunk: unknown } & NativeRun)

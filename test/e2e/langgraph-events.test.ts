@@ -1,12 +1,30 @@
 import { EventEmitter } from 'node:events'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import { type BaseCheckpointSaver, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph'
+import { tool } from '@langchain/core/tools'
+import {
+  type BaseCheckpointSaver,
+  interrupt,
+  isGraphInterrupt,
+  MessagesAnnotation,
+  Send,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { emit, fromLangGraph } from '../../src/langgraph/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callChunks, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
-import { serveGraph, textsIn, type ServeGraphOptions } from '../support/langgraph/serve-graph.js'
-import { ofType } from '../support/run-agent.js'
+import {
+  historyOf,
+  interruptsIn,
+  promptText,
+  serveGraph,
+  textsIn,
+  type ServeGraphOptions,
+} from '../support/langgraph/serve-graph.js'
+import { ofType, resultsIn } from '../support/run-agent.js'
+import { clientVersions, linesOf } from '../support/serve-agents.js'
 
 type Node = (state: typeof MessagesAnnotation.State, config: RunnableConfig) => unknown
 
@@ -79,11 +97,102 @@ describe('parallel nodes', () => {
     const idOf = (event: AgUiEvent) =>
       /^(TEXT|REASONING)_/.test(event.type) ? (event as { messageId: string }).messageId : undefined
     return events.flatMap((event, index) => {
-      if (!/_MESSAGE_END$/.test(event.type)) return []
-      const later = events.slice(index + 1).filter((other) => /_MESSAGE_/.test(other.type))
+      if (!event.type.endsWith('_MESSAGE_END')) return []
+      const later = events.slice(index + 1).filter((other) => other.type.includes('_MESSAGE_'))
       return later.some((other) => idOf(other) === idOf(event)) ? [`${event.type} ${idOf(event)}`] : []
     })
   }
+})
+
+describe('a tool that the code of a node calls', () => {
+  const ran: string[] = []
+  const look = tool(
+    ({ what }) => {
+      ran.push(what)
+      if (what === 'bad') throw new Error('tool-secret')
+      if (what === 'sure?') return `sure: ${interrupt<string, string>('Sure?')}`
+      return `saw ${what}`
+    },
+    { name: 'look', description: 'Looks.', schema: z.object({ what: z.string() }) },
+  )
+
+  /** A node that looks, lets its model answer, and looks again. */
+  async function serveLooker(whats: readonly string[], options: { withoutCheckpointer?: boolean } = {}) {
+    ran.length = 0
+    const model = new FakeModel([['One.'], ['Two.'], ['Three.']])
+    const make = (checkpointer: BaseCheckpointSaver) => {
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('work', async ({ messages }) => {
+          for (const what of whats) await look.invoke({ what }).catch(rethrowInterrupt)
+          const answer = await model.invoke(messages)
+          await look.invoke({ what: 'after' })
+          return { messages: [answer] }
+        })
+        .addEdge(START, 'work')
+      const compiled = options.withoutCheckpointer ? graph.compile() : graph.compile({ checkpointer })
+      return fromLangGraph(compiled, { name: 'looker' })
+    }
+    return { model, served: await serveGraph({ make }) }
+  }
+
+  const rethrowInterrupt = (error: unknown): void => {
+    if (isGraphInterrupt(error)) throw error
+  }
+  const card = (what: string) => [`assistant: look({"what":"${what}"})`, `tool: saw ${what}`]
+
+  describe.each(clientVersions)('with the client $version', ({ Client }) => {
+    it.each([false, true])(
+      'has its tool card, and the model does not see it; no checkpointer: %s',
+      async (none) => {
+        const { model, served } = await serveLooker(['before'], { withoutCheckpointer: none })
+        const talk = served.talk({ Client })
+        const events = await talk.say('Go')
+        expect(events.flatMap(({ type }) => (type.startsWith('TOOL_CALL') ? [type.slice(10)] : []))).toEqual(
+          Array(2).fill(['START', 'ARGS', 'END', 'RESULT']).flat(),
+        )
+        expect(ofType(events, 'CUSTOM')).toEqual([])
+        await talk.say('Again')
+        const turn = (user: string, answer: string) => [
+          ...[`user: ${user}`, ...card('before'), `assistant: ${answer}`, ...card('after')],
+        ]
+        const lines = [...turn('Go', 'One.'), ...turn('Again', 'Two.')]
+        expect(linesOf(talk.client.messages)).toEqual(lines)
+        expect(linesOf(await historyOf(served))).toEqual(lines)
+        expect(promptText(model.calls[1])).toEqual(['human: Go', 'ai: One.', 'human: Again'])
+      },
+    )
+  })
+
+  it('has a failed result when it fails, without the error', async () => {
+    const { model, served } = await serveLooker(['bad'])
+    const talk = served.talk()
+    const events = await talk.say('Go')
+    expect(resultsIn(events)[0]).toMatch(/: The tool has failed\.$/)
+    expect(JSON.stringify(events)).not.toContain('tool-secret')
+    await talk.say('Again')
+    expect(promptText(model.calls[1])).toEqual(['human: Go', 'ai: One.', 'human: Again'])
+  })
+
+  it('has one tool card when it asks a person, and so have the calls before it', async () => {
+    const { served } = await serveLooker(['first', 'sure?'])
+    const talk = served.talk()
+    const [question] = interruptsIn(await talk.say('Go'))
+    await talk.send({ resume: [{ interruptId: question?.id ?? '', status: 'resolved', payload: 'yes' }] })
+    expect(ran).toEqual(['first', 'sure?', 'first', 'sure?', 'after'])
+    expect(linesOf(talk.client.messages)).toEqual([
+      ...['user: Go', ...card('first'), 'assistant: look({"what":"sure?"})', 'tool: sure: yes'],
+      ...['assistant: One.', ...card('after')],
+    ])
+  })
+
+  it('a question about it that is never answered leaves nothing open to the model', async () => {
+    const { model, served } = await serveLooker(['sure?'])
+    const talk = served.talk()
+    const [question] = interruptsIn(await talk.say('Go'))
+    const events = await talk.send({ resume: [{ interruptId: question?.id ?? '', status: 'cancelled' }] })
+    expect(events.at(-1)?.type).toBe('RUN_FINISHED')
+    expect(promptText(model.calls[0])).toEqual(['human: Go'])
+  })
 })
 
 describe('events of the application', () => {

@@ -109,7 +109,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   }
 
   override handleToolStart(...args: ArgsOf<'handleToolStart'>): Wait {
-    const [serialized, input, runId, parentRunId, , , name, toolCallId] = args
+    const [serialized, input, runId, parentRunId, , metadata, name, toolCallId] = args
     const toolName = name ?? toolClassName(serialized)
     this.callLimit?.start(runId, toolName, toolCallId)
     return this.#emit(() => ({
@@ -120,6 +120,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       // LangChain passes objects as JSON, but strings as they are.
       input: parseJson(input) === undefined ? JSON.stringify(input) : input,
       toolCallId,
+      ns: ifString(metadata?.langgraph_checkpoint_ns) ?? '',
     }))
   }
 

@@ -320,21 +320,22 @@ describe('tools', () => {
       ])
     })
 
-    test('because code calls it is a CUSTOM event, and no call', () => {
-      const { loose } = translateEvents([
+    test('because code calls it is a call too, which fails without the error', () => {
+      const { loose, messages } = translateEvents([
         toolStart('t', { input: '{"q":2}' }),
         end({ found: [1] }),
-        toolStart('t2'),
-        failed('tool', 't2'),
+        toolStart('t2', { ns: 'node:2' }),
+        failed('tool', 't2', new Error('secret')),
       ])
-      expect(loose).toEqual(
-        [
-          { name: 'search', runId: 't', status: 'started', input: { q: 2 } },
-          { name: 'search', runId: 't', status: 'finished', output: { found: [1] } },
-          { name: 'search', runId: 't2', status: 'started', input: {} },
-          { name: 'search', runId: 't2', status: 'failed' },
-        ].map((value) => ({ type: 'CUSTOM', name: 'langgraph.tool', value })),
+      expect(loose.map(({ type }) => type.replace('TOOL_CALL_', '')).join()).toBe(
+        'START,ARGS,END,RESULT,START,ARGS,END,RESULT',
       )
+      expect(messages).toMatchObject([
+        { toolCalls: [{ function: { name: 'search', arguments: '{"q":2}' } }] },
+        { role: 'tool', content: '{"found":[1]}' },
+        { toolCalls: [{ function: { name: 'search', arguments: '{}' } }] },
+        { role: 'tool', content: 'The tool has failed.' },
+      ])
     })
 
     test('may tell what it has so far', () => {

@@ -302,7 +302,15 @@ describe('calls', () => {
       modelStart(),
       modelChunk(callChunk({ name: 'a', args: '{}' })),
       { type: 'model-end', runId: 'm', message },
-      { type: 'tool-start', runId: 't', parentRunId: undefined, name: 'a', input: '{}', toolCallId: 'late' },
+      {
+        type: 'tool-start',
+        runId: 't',
+        parentRunId: undefined,
+        name: 'a',
+        input: '{}',
+        toolCallId: 'late',
+        ns: '',
+      },
       { type: 'tool-end', runId: 't', output: 'done' },
     ])
     expect(messages).toMatchObject([

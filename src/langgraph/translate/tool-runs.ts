@@ -1,7 +1,9 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord, parseJson } from '../../core/json.js'
+import { toolErrorMark } from '../../protocol/index.js'
 import type { GraphEventOf } from '../contract.js'
+import { directCallId } from '../messages/direct-calls.js'
 import type { GraphSpans } from './spans.js'
 import {
   isCommand,
@@ -23,28 +25,28 @@ export interface ToolRunsOptions {
 
 interface ToolRun {
   readonly name: string
-  /** Undefined for a tool that code of the graph calls directly. */
-  readonly toolCallId: string | undefined
+  readonly toolCallId: string
+  /** Code of the graph calls the tool, not a model. */
+  readonly isDirect: boolean
 }
 
-/** Translates runs of tools. A model's tool call gets a result; a direct call by code is shown as CUSTOM events. */
+/** Translates runs of tools: a model's tool call gets its result, a direct call by code is shown as a call too. */
 export class ToolRuns {
   readonly #options: ToolRunsOptions
   readonly #runs = new Map<string, ToolRun>()
+  /** The number of direct calls, by the run that makes them and the tool. */
+  readonly #directCounts = new Map<string, number>()
+  readonly #failedDirect = new Set<string>()
 
   constructor(options: ToolRunsOptions) {
     this.#options = options
   }
 
-  start({ runId, parentRunId, name, input, toolCallId }: GraphEventOf<'tool-start'>): void {
+  start(event: GraphEventOf<'tool-start'>): void {
+    const { runId, parentRunId, name, input, toolCallId = this.#directCallId(event) } = event
     const { spans, calls, messages } = this.#options
-    const own = toolCallId === undefined ? undefined : { toolCallId }
-    const { subagentRunId } = spans.enter(runId, parentRunId, own)
-    this.#runs.set(runId, { name, toolCallId })
-    if (toolCallId === undefined) {
-      this.#writeDirectCall(runId, { status: 'started', input: readInput(input) })
-      return
-    }
+    const { subagentRunId } = spans.enter(runId, parentRunId, { toolCallId })
+    this.#runs.set(runId, { name, toolCallId, isDirect: event.toolCallId === undefined })
     if (!calls.has(toolCallId)) messages.writeCaller(toolCallId)
     if (!calls.has(toolCallId)) calls.write({ id: toolCallId, name, subagentRunId }, toArgsObject(input))
   }
@@ -62,35 +64,44 @@ export class ToolRuns {
   }
 
   end({ runId, output }: GraphEventOf<'tool-end'>): void {
-    const { spans, calls, messages, visible } = this.#options
+    const { spans, calls, messages } = this.#options
     const { subagentRunId } = spans.of(runId)
-    const { toolCallId } = this.#runs.get(runId) ?? {}
+    const { toolCallId, isDirect = false } = this.#runs.get(runId) ?? {}
     const results = messagesIn(output).filter(isToolMessage)
     for (const message of results) messages.writeResult(message, subagentRunId)
-    if (toolCallId === undefined) {
-      const safe = visible.toSafe(output, 'the output of a tool') ?? null
-      this.#writeDirectCall(runId, { status: 'finished', output: safe })
-    }
     // A Command is not a result: it contains one, or the graph continues without.
-    else if (results.length === 0 && !hasCommand(output))
-      calls.result({ toolCallId, content: toToolResultContent(output), subagentRunId })
+    const value = hasCommand(output) ? '' : (results.at(-1)?.content ?? output)
+    if (toolCallId !== undefined && (isDirect || (results.length === 0 && !hasCommand(output))))
+      calls.result({ toolCallId, content: toToolResultContent(value), subagentRunId })
     this.#remove(runId)
   }
 
   error({ runId, error, isInterrupt }: GraphEventOf<'tool-error'>): void {
     if (isInterrupt) this.#options.spans.addInterrupts(runId, error)
-    // The error may contain secrets. The graph decides whether the model gets it as a result.
-    else if (this.#runs.get(runId)?.toolCallId === undefined)
-      this.#writeDirectCall(runId, { status: 'failed' })
+    else this.#failDirect(runId)
     this.#remove(runId)
   }
 
-  #writeDirectCall(runId: string, fields: Readonly<Record<string, unknown>>): void {
-    const run = this.#runs.get(runId)
-    if (!run) return
-    const { sink, spans } = this.#options
-    const value = { name: run.name, runId, ...fields }
-    sink.add({ type: 'CUSTOM', name: 'langgraph.tool', value, ...spanTag(spans.of(runId).subagentRunId) })
+  /** The error may contain secrets. The graph decides whether a model gets it as the result of its call. */
+  #failDirect(runId: string): void {
+    const { toolCallId, isDirect = false } = this.#runs.get(runId) ?? {}
+    if (toolCallId === undefined || !isDirect) return
+    this.#failedDirect.add(toolCallId)
+    const { calls, spans } = this.#options
+    const { subagentRunId } = spans.of(runId)
+    calls.result({ toolCallId, content: 'The tool has failed.', metadata: toolErrorMark, subagentRunId })
+  }
+
+  /** A node that is resumed makes its direct calls again, under the same ids: clients see each once. */
+  #directCallId({ runId, parentRunId, ns, name }: GraphEventOf<'tool-start'>): string {
+    const counted = `${parentRunId ?? runId} ${name}`
+    let id: string
+    do {
+      const count = this.#directCounts.get(counted) ?? 0
+      this.#directCounts.set(counted, count + 1)
+      id = directCallId(`${ns || runId} ${name} ${count}`)
+    } while (this.#failedDirect.has(id))
+    return id
   }
 
   #remove(runId: string): void {

@@ -158,6 +158,7 @@ export function toolStart(runId: string, fields: Fields<'tool-start'> = {}): Gra
     name: 'search',
     input: '{}',
     toolCallId: undefined,
+    ns: 'node:1',
     ...fields,
   }
 }
