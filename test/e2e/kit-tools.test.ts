@@ -3,6 +3,7 @@ import {
   agentTool,
   defineAgent,
   defineTool,
+  sequential,
   type Agent,
   type Middleware,
   type ToolContext,
@@ -98,6 +99,31 @@ describe('middlewares', () => {
       type: 'RUN_ERROR',
       code: 'TOOL_ERROR',
     })
+  })
+})
+
+describe('one run', () => {
+  it('chooses the model and the settings of one agent of the tree', async () => {
+    const [small, large] = ['small', 'large'].map((modelId) =>
+      scriptedModel(() => `From ${modelId}.`, { modelId }),
+    )
+    if (!small || !large) throw new Error('no models')
+    type Props = Readonly<
+      Record<string, { readonly model?: string; readonly temperature?: number } | undefined>
+    >
+    const make = (name: string): Agent =>
+      defineAgent({
+        name,
+        model: ({ client }) => ((client.forwardedProps as Props)[name]?.model === 'large' ? large : small),
+        settings: ({ client }) => ({ temperature: (client.forwardedProps as Props)[name]?.temperature ?? 1 }),
+      })
+    const flow = sequential({ name: 'flow', agents: [make('writer'), make('critic')] })
+    const talk = (await serveAgents({ agents: [flow] })).talk()
+    await talk.say('Go.', { forwardedProps: { critic: { model: 'large', temperature: 0 } } })
+    expect(small.requests.map(({ settings }) => settings)).toEqual([{ temperature: 1 }])
+    expect(large.requests.map(({ settings }) => settings)).toEqual([{ temperature: 0 }])
+    await talk.say('Again.', { forwardedProps: {} })
+    expect([small.requests.length, large.requests.length]).toEqual([3, 1])
   })
 })
 

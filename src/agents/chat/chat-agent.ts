@@ -19,11 +19,13 @@ export interface AgentOptions {
   readonly description?: string
   /** Text, taken literally, or a function of the run. */
   readonly instructions?: string | ((ctx: RunContext) => string | Promise<string>)
-  readonly model: Model
+  /** A model, or a function of the run: it may choose by `ctx.values`, `ctx.claims` or `ctx.client`. */
+  readonly model: Model | ((ctx: RunContext) => Model)
   /** Models to call, in order, when the first does not answer. */
   readonly failover?: readonly Model[]
   readonly retry?: RetryOptions
-  readonly settings?: ModelSettings
+  /** Settings, or a function of the run. */
+  readonly settings?: ModelSettings | ((ctx: RunContext) => ModelSettings)
   readonly tools?: readonly (Tool | ToolSource)[]
   /** Whether the error of a tool goes back to the model (default) or ends the run. */
   readonly onToolError?: 'feedback' | 'throw'
@@ -57,7 +59,6 @@ export interface AgentOptions {
 /** The options with their defaults. */
 export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output'> {
   readonly output: Output | undefined
-  readonly models: readonly Model[]
   readonly retry: ReturnType<typeof toRetryPolicy>
   readonly onToolError: 'feedback' | 'throw'
   readonly maxIterations: number
@@ -74,9 +75,9 @@ export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output'> {
  * const agent = defineAgent({ name: 'concierge', instructions: 'Help guests.', model, tools: [weather, book] })
  */
 export function defineAgent(options: AgentOptions): Agent {
-  const { name, description = '', model, failover = [], maxIterations = 20, tools = [] } = options
+  const { name, description = '', model, maxIterations = 20, tools = [] } = options
   if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'An agent needs a name.')
-  if (typeof (model as Partial<Model> | undefined)?.stream !== 'function')
+  if (!isModel(model) && typeof model !== 'function')
     throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a model: the demoModel() to begin with.`)
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const own = tools.filter((tool): tool is Tool => 'call' in tool)
@@ -84,7 +85,6 @@ export function defineAgent(options: AgentOptions): Agent {
   const { subAgents = [], transferToPeers = false, maxTransfers = 20 } = options
   const config: ChatConfig = {
     ...options,
-    models: [model, ...failover],
     output: options.output && createOutput(options.output, name),
     retry: toRetryPolicy(options.retry),
     onToolError: options.onToolError ?? 'feedback',
@@ -125,6 +125,11 @@ function knownTools({ tools, middlewares }: ChatConfig): readonly string[] | und
   if (middlewares.length > 0) return undefined
   const own = tools.flatMap((tool) => ('call' in tool ? [tool.name] : []))
   return own.length === tools.length ? own : undefined
+}
+
+/** It may come from code without types. */
+function isModel(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'stream' in value
 }
 
 /** A user message, for conversations written by hand. */

@@ -71,8 +71,9 @@ function beginPhase({ ctx, batch, iteration }: LoopState): Phase {
 }
 
 function startModelCall(loop: LoopState, ctx: RunContext): ModelCall {
-  const { config } = loop
-  const { models, middlewares, output } = config
+  const { config, toolbox } = loop
+  const { middlewares, output } = config
+  const { models } = toolbox
   if (isLastCall(loop) && config.onMaxIterations === 'error') throw tooManyIterations(config)
   const retry = output ? output.checkedBy(config.retry) : config.retry
   return new ModelCall({ ctx, request: createRequest(loop, isLastCall(loop)), models, retry, middlewares })

@@ -1,6 +1,6 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
-import type { ModelRequest } from '../../models/index.js'
+import type { Model, ModelRequest, ModelSettings } from '../../models/index.js'
 import type { RunContext, Tool } from '../contract.js'
 import { teamToolName, transferToolName } from '../history/rewrite-history.js'
 import { transferTool } from '../transfer/transfer-tool.js'
@@ -9,8 +9,11 @@ import type { ChatConfig } from './chat-agent.js'
 import type { LoopState } from './loop-state.js'
 import type { AgentSetup } from './middleware.js'
 
-/** The instructions and tools of one run. */
+/** The models, instructions and tools of one run. */
 export interface Toolbox {
+  /** The model to call first, then those for failover. */
+  readonly models: readonly Model[]
+  readonly settings: ModelSettings | undefined
   readonly instructions: string
   readonly tools: ReadonlyMap<string, Tool>
 }
@@ -34,7 +37,13 @@ export async function openToolbox(config: ChatConfig, ctx: RunContext): Promise<
   )
   const tools = lists.flat()
   checkTools(tools, config.name)
-  return { instructions: setup.instructions, tools: new Map(tools.map((tool) => [tool.name, tool])) }
+  const { model, failover = [], settings } = config
+  return {
+    models: [typeof model === 'function' ? model(ctx) : model, ...failover],
+    settings: typeof settings === 'function' ? settings(ctx) : settings,
+    instructions: setup.instructions,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+  }
 }
 
 /** Throws INVALID_AGENT when two tools have the same name. */
@@ -68,7 +77,7 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
     ...(tools.length > 0 ? { tools } : {}),
     ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
     ...(config.output ? { output: { schema: config.output.schema } } : {}),
-    ...(config.settings ? { settings: config.settings } : {}),
+    ...(toolbox.settings ? { settings: toolbox.settings } : {}),
     onSkipped: (message) => {
       if (loop.skipped.has(message)) return
       loop.skipped.add(message)
