@@ -63,7 +63,7 @@ export interface FoldOptions {
  * - An encrypted value is sent after the end of its message or tool call.
  */
 export interface RunStream {
-  /** What a client of this stream holds now. */
+  /** What a client of this stream holds now; what was rejected or rewritten, as it holds it when the run has ended. */
   readonly fold: Pick<Fold, 'messages' | 'state' | 'settle'>
   readonly ended: boolean
   /**
