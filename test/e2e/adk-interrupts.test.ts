@@ -19,6 +19,8 @@ import {
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { fromAdk, type AdkRoot } from '../../src/adk/index.js'
+import { defineAgent, sequential } from '../../src/agents/index.js'
+import { scriptedModel } from '../../src/models/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callsTool, says, ScriptedLlm, type LlmStep } from '../support/adk/scripted-llm.js'
 import {
@@ -77,7 +79,7 @@ async function converse(make: () => AdkRoot, between: Between) {
   const serve = (): Promise<ServedAgents> =>
     between === 'restart: threads in memory, sessions kept'
       ? serveAgents({ agents: [fromAdk(make(), { sessionService: kept })] })
-      : serveAdk({ make: () => fromAdk(make()), store: 'sqlite' })
+      : serveAdk({ make: () => fromAdk(make()), store: between === 'nothing' ? 'memory' : 'sqlite' })
   let served = await serve()
   let client = newClient({ url: served.url })
   const bytes: string[] = []
@@ -527,6 +529,28 @@ describe.each([false, true])(
   },
 )
 
+it('below an agent of the kit, too, what is approved runs and the model waits for the client’s tool', async () => {
+  done.length = 0
+  const tools = [clientTool('pick')]
+  const { llm, make } = helper([
+    callsTool({ name: 'remove', args: { path: '/a' } }, { name: 'pick' }),
+    says('Done. '),
+  ])
+  const after = defineAgent({ name: 'after', model: scriptedModel(['After.']) })
+  const served = await serveAgents({
+    agents: [sequential({ name: 'line', agents: [fromAdk(make()), after] })],
+  })
+  const talk = served.talk()
+  const events = await talk.say('Go', { tools })
+  const resume = interruptsIn(events).map(({ id }) => ({ interruptId: id, ...yes({ approved: true }) }))
+  expect(textIn(await talk.send({ tools, resume }))).toBe('')
+  expect([done, llm.calls.length]).toEqual([['/a'], 1])
+  expect(textIn(await talk.answer({ [callId(events, 'pick')]: 'red' }, { tools }))).toBe('Done. After.')
+  expect(requestLines(llm.calls[1]).at(-1)).toBe(
+    'user: remove -> {"removed":"/a"} | pick -> {"result":"red"}',
+  )
+})
+
 it('who talks on while a question is open is asked again', async () => {
   const { llm, make } = helper([callsTool({ name: 'remove', args: { path: '/a' } }), says('Gone.')])
   const talk = await converse(make, 'nothing')
@@ -585,7 +609,7 @@ describe('interrupts in trees', () => {
     const serve = (): Promise<ServedAgents> =>
       between === 'threads are lost'
         ? serveAgents({ agents: [fromAdk(root(), { sessionService: kept })] })
-        : serveAdk({ make: () => fromAdk(root()), store: 'sqlite' })
+        : serveAdk({ make: () => fromAdk(root()), store: between === 'nothing' ? 'memory' : 'sqlite' })
     let served = await serve()
     let count = 0
     const tools = [clientTool('pick')]

@@ -19,12 +19,16 @@ export function isRequestPart({ functionCall, functionResponse }: Part): boolean
   return isRequestCall(functionCall ?? functionResponse)
 }
 
-/** Whether the result of a call in an event only says that its tool waits for a person. */
-export function isWaitingForPerson(callId: string, { actions }: Partial<Pick<Event, 'actions'>>): boolean {
+/** The calls that wait for a person since an event. */
+export function callsWaitingForPerson({ actions }: Partial<Pick<Event, 'actions'>>): string[] {
   // Loaded events come from JSON: members without a value may be missing.
-  const { requestedAuthConfigs = {}, requestedToolConfirmations = {} }: Partial<Event['actions']> =
-    actions ?? {}
-  return callId in requestedAuthConfigs || callId in requestedToolConfirmations
+  const { requestedAuthConfigs, requestedToolConfirmations }: Partial<Event['actions']> = actions ?? {}
+  return Object.keys({ ...requestedAuthConfigs, ...requestedToolConfirmations })
+}
+
+/** Whether the result of a call in an event only says that its tool waits for a person. */
+export function isWaitingForPerson(callId: string, event: Partial<Pick<Event, 'actions'>>): boolean {
+  return callsWaitingForPerson(event).includes(callId)
 }
 
 /** A member by its name, in camel case or snake case: ADK writes both. */

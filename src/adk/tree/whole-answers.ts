@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import type { Part } from '../adk-types.js'
-import { isRequestPart, isWaitingForPerson } from '../interrupts/request-calls.js'
+import { callsWaitingForPerson, isRequestPart, isWaitingForPerson } from '../interrupts/request-calls.js'
 
 /**
  * Puts each answer of an agent's model into one event, and the results of its calls right behind it. Models send parallel
@@ -12,7 +12,9 @@ export function withWholeAnswers(events: readonly Event[], agentName: string): r
   const latest = new Map<string | undefined, ModelAnswer>()
   const shown = events.flatMap((event): readonly (Event | ModelAnswer)[] => {
     const { author, branch, content } = event
-    if (author !== agentName || !content?.parts || content.parts.some(isRequestPart)) return [event]
+    if (author !== agentName || !content?.parts) return [event]
+    for (const id of callsWaitingForPerson(event)) answerOf.get(id)?.waitFor(id)
+    if (content.parts.some(isRequestPart)) return [event]
     const parts = content.parts.filter((part) => !takeResult(part, event, answerOf))
     if (parts.length === 0) return []
     const rest = parts.length === content.parts.length ? event : { ...event, content: { ...content, parts } }
@@ -41,7 +43,7 @@ class ModelAnswer {
   readonly #parts: Part[] = []
   /** By call id, in the order of the calls. */
   readonly #results = new Map<string, Part | undefined>()
-  readonly #open = new Set<string>()
+  readonly #waiting = new Set<string>()
   // Of the newest part: ADK leaves out what is older than its summary of the conversation.
   #timestamp = 0
 
@@ -49,28 +51,30 @@ class ModelAnswer {
     this.#first = first
   }
 
-  /** Whether an event is more of this answer: while a call has no result, the model is not called again. */
+  /** Whether an event is more of this answer: while a call waits for the client or a person, the model is not called. */
   isContinuedBy({ invocationId, content }: Event): boolean {
-    return this.#open.size > 0 && invocationId === this.#first.invocationId && content?.role === 'model'
+    return this.#waiting.size > 0 && invocationId === this.#first.invocationId && content?.role === 'model'
   }
 
   /** Adds an event of this answer. Returns the ids of its calls. */
-  add({ content, timestamp }: Event): string[] {
+  add({ content, timestamp, longRunningToolIds = [] }: Event): string[] {
     const parts = content?.parts ?? []
     const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? [])
     this.#parts.push(...parts)
-    for (const id of ids) {
-      this.#results.set(id, undefined)
-      this.#open.add(id)
-    }
+    for (const id of ids) this.#results.set(id, undefined)
+    for (const id of longRunningToolIds) this.#waiting.add(id)
     this.#timestamp = timestamp
     return ids
+  }
+
+  waitFor(callId: string): void {
+    this.#waiting.add(callId)
   }
 
   /** Adds the result of a call. A later one replaces it: the first may say that the tool waits for a person. */
   addResult(callId: string, part: Part, event: Event): void {
     this.#results.set(callId, part)
-    if (!isWaitingForPerson(callId, event)) this.#open.delete(callId)
+    if (!isWaitingForPerson(callId, event)) this.#waiting.delete(callId)
     this.#timestamp = event.timestamp
   }
 
