@@ -63,7 +63,7 @@ assert.deepEqual(
 )
 const later = new HttpAgent({ url: after.url, threadId: 'thread-1', initialMessages: client.messages })
 await later.runAgent({
-  resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { confirmed: true } }],
+  resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { approved: true } }],
 })
 const answer = JSON.stringify(later.messages.at(-1)?.content)
 console.log('answer:', answer)

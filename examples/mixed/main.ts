@@ -69,7 +69,7 @@ assert.equal(first.interrupts.length, 2)
 const resume = first.interrupts.map(({ id, toolCallId }) => ({
   interruptId: id,
   status: 'resolved' as const,
-  payload: toolCallId === undefined ? 'seven' : { confirmed: true },
+  payload: toolCallId === undefined ? 'seven' : { approved: true },
 }))
 const second = await run(evening, { resume }, { checkpoint: first.checkpoint }).result
 assert.equal(second.type, 'completed')
