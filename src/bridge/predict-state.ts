@@ -30,6 +30,16 @@ export function predictStateEvent(mappings: readonly PredictStateMapping[]): Age
   return { type: 'CUSTOM', name: 'PredictState', value }
 }
 
+/** Reads mappings in the form that clients get. They have no confirmation: their author asks. */
+export function readPredictState(value: unknown): readonly PredictStateMapping[] {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return entries.flatMap((entry) => {
+    const { state_key: stateKey, tool, tool_argument: toolArgument } = isRecord(entry) ? entry : {}
+    if (typeof stateKey !== 'string' || typeof tool !== 'string') return []
+    return [{ stateKey, tool, ...(typeof toolArgument === 'string' ? { toolArgument } : {}) }]
+  })
+}
+
 // Agents may have a tool of that name: the mark says which calls are the server's.
 const confirmMark: Metadata = { millrace: { confirms: true } }
 

@@ -12,7 +12,8 @@ type ToolRequest = Parameters<BaseTool['runAsync']>[0]
 
 /**
  * The tools as one run calls them: within the run's time limit, and their changes of the state are shown as they
- * happen. A result or a state that cannot be JSON fails the call. Agents and nodes that run as tools have no limit: their own tools have.
+ * happen. A result or a state that cannot be JSON fails the call. Agents and nodes that run as tools have no limit:
+ * their own tools have.
  */
 export function createToolWrapper({ signal, services }: RunContext): ToolWrapper {
   const { toolTimeoutMs: timeoutMs = Infinity, clock } = services
@@ -42,7 +43,8 @@ async function callTool(
 ): Promise<unknown> {
   let isOver = false
   const show = (stateDelta: Record<string, unknown>): void => {
-    if (!isOver) pushStateDelta(toolContext, stateDelta)
+    // A tool whose time is over may still be at work.
+    if (!isOver && !abortSignal.aborted) pushStateDelta(toolContext, stateDelta)
   }
   // Inherited, not copied: the tool's actions belong to the call.
   const context = Object.create(toolContext, {

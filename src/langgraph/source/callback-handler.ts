@@ -3,7 +3,7 @@ import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/mes
 import type { ChatGenerationChunk, Generation, GenerationChunk, LLMResult } from '@langchain/core/outputs'
 import { isGraphInterrupt, isParentCommand } from '@langchain/langgraph'
 import { ifString, isRecord, parseJson } from '../../core/json.js'
-import type { PredictStateMapping } from '../../agents/index.js'
+import { readPredictState } from '../../bridge/predict-state.js'
 import type { GraphEvent } from '../contract.js'
 import type { CallTimers } from './call-timers.js'
 import { emitTarget, type EmitTarget } from './current-run.js'
@@ -82,7 +82,9 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       provider: ifString(metadata.ls_provider),
       model: ifString(metadata.ls_model_name),
       isHidden: tags.includes('nostream') || tags.includes('langsmith:nostream'),
-      ...(metadata.predict_state === undefined ? {} : { predictState: readMappings(metadata.predict_state) }),
+      ...(metadata.predict_state === undefined
+        ? {}
+        : { predictState: readPredictState(metadata.predict_state) }),
     }))
   }
 
@@ -209,16 +211,6 @@ const errorTypes = {
   model: 'model-error',
   tool: 'tool-error',
 } as const satisfies Record<NativeRunKind, GraphEvent['type']>
-
-/** Mappings as other AG-UI adapters for LangGraph have them. They have no confirmation: the graph asks itself. */
-function readMappings(value: unknown): readonly PredictStateMapping[] {
-  const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return entries.flatMap((entry) => {
-    const { state_key: stateKey, tool, tool_argument: toolArgument } = isRecord(entry) ? entry : {}
-    if (typeof stateKey !== 'string' || typeof tool !== 'string') return []
-    return [{ stateKey, tool, ...(typeof toolArgument === 'string' ? { toolArgument } : {}) }]
-  })
-}
 
 /** Text-only models, and some that are not LangChain's own, send no message with a token. */
 function messageChunk(
