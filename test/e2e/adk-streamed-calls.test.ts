@@ -1,9 +1,12 @@
-import { FunctionTool, LlmAgent, type LlmResponse } from '@google/adk'
-import { describe, expect, it } from 'vitest'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { BaseLlm, FunctionTool, Gemini, LlmAgent, type LlmResponse } from '@google/adk'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
 import type { FunctionCall } from '../../src/adk/adk-types.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
+import { afterEachTest } from '../support/after-each-test.js'
 import { says, ScriptedLlm, whole, type LlmStep } from '../support/adk/scripted-llm.js'
 import { callId, clientTool, historyOf, requestLines, serveAdk, textIn } from '../support/adk/serve-adk.js'
 import { ofType } from '../support/run-agent.js'
@@ -20,7 +23,7 @@ const begins = (name: string, id?: string) =>
   piece({ name, willContinue: true, ...(id === undefined ? {} : { id }) })
 const ends = piece({})
 
-async function serveWriter(steps: readonly LlmStep[]) {
+async function serveWriter(answers: readonly LlmStep[] | BaseLlm) {
   const ran: unknown[] = []
   const write = new FunctionTool({
     name: 'write',
@@ -31,9 +34,10 @@ async function serveWriter(steps: readonly LlmStep[]) {
       return { written: true }
     },
   })
-  const llm = new ScriptedLlm(steps)
+  const llm = new ScriptedLlm(answers instanceof BaseLlm ? [] : answers)
+  const model = answers instanceof BaseLlm ? answers : llm
   const served = await serveAdk({
-    make: () => fromAdk(new LlmAgent({ name: 'writer', model: llm, tools: [write] })),
+    make: () => fromAdk(new LlmAgent({ name: 'writer', model, tools: [write] })),
   })
   return { ran, llm, served }
 }
@@ -143,4 +147,71 @@ describe('arguments that ADK streams', () => {
     expect([ran, callId(events, 'write') !== '']).toEqual([[], true])
     expect(textIn(await talk.say('Still there?'))).toBe('Here.')
   })
+
+  it('come from the wire of Gemini: clients see each piece before the next one is written', async () => {
+    let shown = (): number => 0
+    const model = await geminiOnWire(
+      [
+        [
+          { name: 'write', willContinue: true },
+          { partialArgs: [{ jsonPath: '$.title', stringValue: 'Ra' }], willContinue: true },
+          { partialArgs: [{ jsonPath: '$.title', stringValue: 'in' }], willContinue: true },
+          {},
+        ],
+        [],
+      ],
+      () => shown(),
+    )
+    const { ran, served } = await serveWriter(model)
+    const talk = served.talk()
+    shown = () => ofType(talk.streams.at(-1)?.events ?? [], 'TOOL_CALL_ARGS').length
+    vi.stubEnv('ADK_ENABLE_PROGRESSIVE_SSE_STREAMING', '1')
+    const events = await talk.say('Write').finally(() => vi.unstubAllEnvs())
+    expect(argsOf(events, callId(events, 'write'))).toEqual(['{"title":"Ra', 'in', '"}'])
+    expect(ran).toEqual([{ title: 'Rain' }])
+    expect(textIn(events)).toBe('Done.')
+  })
 })
+
+const services = new Set<Server>()
+
+afterEachTest(() => {
+  for (const service of services) service.close()
+  services.clear()
+})
+
+/** ADK's Gemini class. The service writes a piece of a call when the pieces before it are shown; no pieces: a text. */
+async function geminiOnWire(
+  answers: readonly (readonly FunctionCall[])[],
+  shown: () => number,
+): Promise<Gemini> {
+  const left = [...answers]
+  const write = async (response: ServerResponse): Promise<void> => {
+    const send = (part: object, more = {}) =>
+      response.write(
+        `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] }, ...more }] })}\n\n`,
+      )
+    const calls = left.shift() ?? []
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    let written = 0
+    for (const functionCall of calls) {
+      while (shown() < written) await new Promise((resolve) => setImmediate(resolve))
+      send({ functionCall })
+      if (functionCall.partialArgs) written++
+    }
+    send({ text: calls.length === 0 ? 'Done.' : '' }, { finishReason: 'STOP' })
+    response.end()
+  }
+  const service = createServer((request, response) => {
+    request.resume().on('end', () => void write(response))
+  })
+  services.add(service)
+  await new Promise<void>((resolve) => void service.listen(0, '127.0.0.1', resolve))
+  const { port } = service.address() as AddressInfo
+  class OnWire extends Gemini {
+    override getHttpOptions() {
+      return { ...super.getHttpOptions(), baseUrl: `http://127.0.0.1:${port}` }
+    }
+  }
+  return new OnWire({ model: 'gemini-2.5-flash', apiKey: 'test' })
+}
