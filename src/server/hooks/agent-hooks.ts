@@ -3,7 +3,7 @@ import { linkAbort } from '../../core/abort.js'
 import { abortable } from '../../core/abortable.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
-import type { AgentEvent, EventOf } from '../../protocol/index.js'
+import type { AgentEvent } from '../../protocol/index.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { Replaced, RunInfo } from './hooks.js'
 
@@ -155,8 +155,7 @@ async function* runUntilTimeout(
     if (!fallback) throw error
     yield* fallback
     // Closes the text of the hook: it is complete, unlike what the end cuts off.
-    const last = fallback.findLast(({ type }) => type === 'TEXT_MESSAGE_CHUNK') as
-      EventOf<'TEXT_MESSAGE_CHUNK'> | undefined
+    const last = fallback.findLast((event) => event.type === 'TEXT_MESSAGE_CHUNK')
     if (last?.messageId !== undefined) yield { type: 'TEXT_MESSAGE_END', messageId: last.messageId }
     return { type: 'cancelled' }
   } finally {
