@@ -1,6 +1,7 @@
 import { dispatchCustomEvent } from '@langchain/core/callbacks/dispatch'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { randomIds } from '../core/ids.js'
+import { shownOnlyId } from './messages/shown-only.js'
 import { currentConfig, currentEmitTarget, currentRunId, type CurrentConfig } from './source/current-run.js'
 
 /** Custom events with a fixed meaning, which do not become `CUSTOM` events. The official adapter has the same names. */
@@ -76,7 +77,11 @@ export function emitMessage(
   { id, role = 'assistant' }: EmitMessageOptions = {},
   config?: RunnableConfig,
 ): Promise<void> {
-  return emit(reservedEvents.message, { message_id: id ?? randomIds(), message: text, role }, config)
+  return emit(
+    reservedEvents.message,
+    { message_id: id ?? shownOnlyId(randomIds()), message: text, role },
+    config,
+  )
 }
 
 /** A tool call to show. */
@@ -91,7 +96,7 @@ export interface EmittedToolCall {
 
 /** Shows the client a tool call that no model made. It does not become part of the graph's state. */
 export function emitToolCall({ id, ...call }: EmittedToolCall, config?: RunnableConfig): Promise<void> {
-  return emit(reservedEvents.toolCall, { id: id ?? randomIds(), ...call }, config)
+  return emit(reservedEvents.toolCall, { id: id ?? shownOnlyId(randomIds()), ...call }, config)
 }
 
 const noWait = Promise.resolve()

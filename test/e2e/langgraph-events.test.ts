@@ -12,7 +12,7 @@ import {
 } from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { emit, fromLangGraph } from '../../src/langgraph/index.js'
+import { emit, emitMessage, emitToolCall, fromLangGraph } from '../../src/langgraph/index.js'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { callChunks, FakeModel, type ModelStep } from '../support/langgraph/fake-model.js'
 import {
@@ -193,6 +193,29 @@ describe('a tool that the code of a node calls', () => {
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
     expect(promptText(model.calls[0])).toEqual(['human: Go'])
   })
+})
+
+it('what a node emits is shown, and the model does not see it', async () => {
+  const model = new FakeModel([['One.'], ['Two.']])
+  const make = (checkpointer: BaseCheckpointSaver) => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('work', async ({ messages }) => {
+        const answer = await model.invoke(messages)
+        await emitMessage('Saved.')
+        await emitToolCall({ name: 'paint', args: {} })
+        return { messages: [answer] }
+      })
+      .addEdge(START, 'work')
+      .compile({ checkpointer })
+    return fromLangGraph(graph, { name: 'worker' })
+  }
+  const talk = (await serveGraph({ make })).talk()
+  await talk.say('Go')
+  expect(linesOf(talk.client.messages)).toEqual([
+    ...['user: Go', 'assistant: One.', 'assistant: Saved.', 'assistant: paint({})'],
+  ])
+  await talk.say('Again')
+  expect(promptText(model.calls[1])).toEqual(['human: Go', 'ai: One.', 'human: Again'])
 })
 
 describe('events of the application', () => {

@@ -3,7 +3,7 @@ import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/me
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/json.js'
 import { countingMessages } from '../../protocol/index.js'
-import { isDirectCallMessage } from '../messages/direct-calls.js'
+import { isShownOnly } from '../messages/shown-only.js'
 import { pairResults, toSkippedResult, unansweredCalls } from '../messages/pair-results.js'
 import { readExtras } from '../messages/message-extras.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
@@ -71,10 +71,10 @@ interface MessageEntry {
   readonly shown: Message | undefined
 }
 
-/** The thread without messages of subagents and direct calls, which the graph does not have, and without rejected ones. */
+/** The thread without messages that the graph does not have, of subagents for example, and without rejected ones. */
 function threadEntries(messages: readonly Message[]): MessageEntry[] {
   const own = countingMessages(messages).filter(
-    (message) => message.subagentRunId === undefined && !isDirectCallMessage(message),
+    (message) => message.subagentRunId === undefined && !isShownOnly(message),
   )
   return toLangChain(own).map((message) => toMessageEntry(message.id ?? '', message))
 }

@@ -1,6 +1,7 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/json.js'
+import { shownOnlyId } from '../messages/shown-only.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { StateMessages } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
@@ -57,7 +58,7 @@ export class CustomEvents {
     const { message, role } = fields
     if (typeof message !== 'string') return false
     const { sink, messages, newId } = this.#options
-    const messageId = readId(fields.message_id) ?? newId('message')
+    const messageId = readId(fields.message_id) ?? shownOnlyId(newId('message'))
     messages.addShown(messageId)
     const tag = spanTag(subagentRunId)
     sink.add({
@@ -75,7 +76,7 @@ export class CustomEvents {
     const { name, args = {}, result } = fields
     if (typeof name !== 'string') return false
     const { calls, newId, visible } = this.#options
-    const id = readId(fields.id) ?? newId('call')
+    const id = readId(fields.id) ?? shownOnlyId(newId('call'))
     calls.write({ id, name, subagentRunId }, toSafeText(visible.toSafe(args, `the arguments of '${name}'`)))
     const content = toSafeText(visible.toSafe(result, `the result of '${name}'`))
     if (result !== undefined) calls.result({ toolCallId: id, content, subagentRunId })

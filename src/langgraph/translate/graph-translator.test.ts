@@ -553,7 +553,7 @@ describe('state and messages', () => {
       ])
       expect(messages).toMatchObject([
         { id: 'm1', content: 'Hi' },
-        { id: 'message-1', content: 'Ho' },
+        { id: 'shown-message-1', content: 'Ho' },
         { toolCalls: [{ id: 'c1', function: { arguments: '{"a":1}' } }] },
         { toolCalls: [{ id: 'c2', function: { arguments: '{"a":2}' } }] },
       ])

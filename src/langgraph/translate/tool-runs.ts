@@ -1,9 +1,10 @@
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
+import { stableHash } from '../../core/ids.js'
 import { isRecord, parseJson } from '../../core/json.js'
 import { toolErrorMark } from '../../protocol/index.js'
 import type { GraphEventOf } from '../contract.js'
-import { directCallId } from '../messages/direct-calls.js'
+import { shownOnlyId } from '../messages/shown-only.js'
 import type { GraphSpans } from './spans.js'
 import {
   isCommand,
@@ -99,7 +100,7 @@ export class ToolRuns {
     do {
       const count = this.#directCounts.get(counted) ?? 0
       this.#directCounts.set(counted, count + 1)
-      id = directCallId(`${ns || runId} ${name} ${count}`)
+      id = shownOnlyId(stableHash(`${ns || runId} ${name} ${count}`))
     } while (this.#failedDirect.has(id))
     return id
   }
