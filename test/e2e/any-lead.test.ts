@@ -7,6 +7,7 @@ import { supervisor } from '../../src/agents/prebuilt/index.js'
 import {
   defineAgent,
   rewriteHistory,
+  run,
   sequential,
   team,
   transferAfter,
@@ -152,6 +153,8 @@ describe('an agent by hand', () => {
     const alone: Agent = transferAfter(new Router(), 'billing')
     const served = await serveAgents({ agents: [alone] })
     expect((await served.talk().say('My bill?')).at(-1)).toMatchObject({ type: 'RUN_ERROR' })
+    const advice = expect.stringContaining('team({ lead, members })') as string
+    expect(await run(alone, 'My bill?').result).toMatchObject({ error: { message: advice } })
   })
 })
 
