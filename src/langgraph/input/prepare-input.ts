@@ -32,7 +32,7 @@ export type PreparedInput =
   | { readonly type: 'wait'; readonly toolCallIds: readonly string[] }
 
 /** The state that a rewound graph has left. */
-export interface RewoundState {
+interface RewoundState {
   readonly values: unknown
   /** The values that were set from outside since the checkpoint it goes back to. */
   readonly outside: Readonly<Record<string, unknown>>
