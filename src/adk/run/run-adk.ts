@@ -57,13 +57,13 @@ function adoptState({ ctx, session, changeState }: AdkRun): AgentEvent | undefin
 
 /** Shows the errors of tools whose credentials nobody gave. For ADK they are messages of the user. */
 function cancelledResults({ ctx, frame, session, translator }: AdkRun): readonly AgentEvent[] {
-  const { keep, add, news } = session.plan
+  const { recent, add, news } = session.plan
   return (frame?.interrupts ?? []).flatMap(({ interrupt: { toolCallId } }) => {
     const parts = news.content?.parts?.filter(({ functionResponse }) => functionResponse?.id === toolCallId)
     if (toolCallId === undefined || !parts?.length) return []
     const isCaller = (event: Event): boolean =>
       eventParts(event).some(({ functionCall }) => functionCall?.id === toolCallId)
-    const caller = [...keep, ...add].findLast(isCaller)
+    const caller = [...recent, ...add].findLast(isCaller)
     // An attempt that failed has shown it.
     const isShown = ctx.messages.some(
       (message) => message.role === 'tool' && message.toolCallId === toolCallId,

@@ -89,10 +89,14 @@ interface News {
 export function planSession(input: PlanInput): SessionPlan {
   const tail = findTail(input)
   const plan = planTail({ ...input, messages: withCallAuthors(tail.messages), events: tail.events }, tail)
+  const plainCount = tail.anchor?.isPlain === true ? tail.before.length : 0
+  // Not copied once more: a conversation may have thousands.
+  const keep = tail.before
+  for (const event of plan.recent) keep.push(event)
   return {
     ...plan,
-    keep: tail.before.concat(plan.recent),
-    plainCount: tail.anchor?.isPlain === true ? tail.before.length : 0,
+    keep,
+    plainCount,
     instructions: instructionTexts(input.messages, tail),
   }
 }

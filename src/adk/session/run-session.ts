@@ -53,7 +53,7 @@ export async function prepareRunSession(options: RunSessionOptions): Promise<Run
   const stored = (await service.getSession(key)) ?? (await service.createSession(key))
   const isNew = stored.events.findLastIndex(isMarked) === -1
   const plan = options.plan(stored)
-  const view: Session = { ...stored, state: toRunState(stored.state, temp), events: [...plan.keep] }
+  const view: Session = { ...stored, state: toRunState(stored.state, temp), events: plan.keep.slice() }
   notePlainEvents(view.events, plan.plainCount)
   const nextTime = increasingTimes(stored, clock)
   const append = async (event: Event): Promise<void> => {

@@ -6,8 +6,8 @@ import { eventFacts, eventParts, hasCallParts, isSilent } from './session-events
 
 /** The ends of a session and of its thread. What stands before them is known to agree. */
 export interface SessionTail {
-  /** Stored events before it that are part of the conversation. */
-  readonly before: readonly Event[]
+  /** Stored events before it that are part of the conversation. A new list. */
+  readonly before: Event[]
   readonly events: readonly Event[]
   readonly messages: readonly Message[]
   /** The position of its first message in the thread. */
@@ -51,7 +51,7 @@ export function findTail(input: TailInput): SessionTail {
   return { before: [], events, messages, start: 0, end: events.length, anchor: undefined }
 }
 
-function eventsBefore(events: readonly Event[], end: number, { left = [] }: Anchor): readonly Event[] {
+function eventsBefore(events: readonly Event[], end: number, { left = [] }: Anchor): Event[] {
   const starts = [0, ...left.map(([, to]) => to)]
   const ends = [...left.map(([from]) => from), end]
   // Whole pieces: the events themselves are not looked at.
