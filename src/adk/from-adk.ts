@@ -1,4 +1,12 @@
-import { isApp, Runner } from '@google/adk'
+import {
+  InMemoryArtifactService,
+  InMemoryCredentialService,
+  InMemoryMemoryService,
+  Runner,
+  type RunnerConfig,
+  isApp,
+  isLlmAgent,
+} from '@google/adk'
 import {
   checkOptionNames,
   limitsMember,
@@ -17,8 +25,9 @@ import { RunPluginManager } from './run/plugin-manager.js'
 import type { AdkSetup } from './run/prepare-run.js'
 import { SessionFinder } from './session/find-session.js'
 import { createSessionMemory } from './session/session-memory.js'
-import { checkServices, servicesFrom } from './services.js'
 import { checkPredictedTools, knownToolNames } from './tools/known-tools.js'
+import { RecentSessions } from './session/recent-sessions.js'
+import { indexAgents } from './tree/agent-index.js'
 
 /**
  * Makes an Agent of what ADK can run. Throws INVALID_AGENT, saying what is wrong, for a root that cannot be served and for
@@ -140,4 +149,52 @@ async function* withMessagesSnapshot(
   } finally {
     if (!isOver) await events.return({ type: 'cancelled' })
   }
+}
+
+type Services = Pick<
+  RunnerConfig,
+  'sessionService' | 'artifactService' | 'memoryService' | 'credentialService'
+>
+
+/** The given services; those that are missing are kept in memory, unless the options forbid it. */
+function servicesFrom(options: AdkOptions): Services {
+  const { sessionService, artifactService, memoryService, credentialService } = options
+  if (options.inMemoryServices !== false)
+    return {
+      sessionService: sessionService ?? new RecentSessions({ memoryService }),
+      artifactService: artifactService ?? new InMemoryArtifactService(),
+      memoryService: memoryService ?? new InMemoryMemoryService(),
+      credentialService: credentialService ?? new InMemoryCredentialService(),
+    }
+  if (!sessionService) throw missingService('sessionService', 'Every run')
+  return {
+    sessionService,
+    ...(artifactService && { artifactService }),
+    ...(memoryService && { memoryService }),
+    ...(credentialService && { credentialService }),
+  }
+}
+
+// ADK's own tools that do nothing, or fail in the middle of a run, without their service.
+const neededBy: Readonly<Record<string, 'artifactService' | 'memoryService'>> = {
+  load_artifacts: 'artifactService',
+  load_memory: 'memoryService',
+  preload_memory: 'memoryService',
+}
+
+/** Throws INVALID_AGENT when a tool of the tree needs a service that the Runner does not have. */
+function checkServices(runner: Runner): void {
+  for (const agent of indexAgents(runner.agent).agents) {
+    for (const tool of isLlmAgent(agent) ? agent.tools : []) {
+      const name = 'name' in tool ? tool.name : ''
+      const service = Object.hasOwn(neededBy, name) ? neededBy[name] : undefined
+      if (service && !runner[service])
+        throw missingService(service, `The tool '${name}' of agent '${agent.name}'`)
+    }
+  }
+}
+
+function missingService(service: keyof Services, user: string): MillraceError {
+  const message = `${user} needs \`${service}\`. Give it to \`fromAdk\`, or leave out \`inMemoryServices: false\`.`
+  return new MillraceError('INVALID_AGENT', message)
 }

@@ -48,7 +48,7 @@ export {
 export { countingMessages } from './run-stream/rewrites.js'
 export { createRunStream, resumeRunStream } from './run-stream/run-stream.js'
 export { withRunStream, type WithRunStreamOptions } from './run-stream/run-stream.js'
-export { sumUsage } from './token-usage.js'
+export { sumUsage } from './run-stream/terminal-event.js'
 export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
 export { hasLegacyAnswer, legacyAnswers } from './wire/on-interrupt.js'

@@ -3,7 +3,7 @@ import { isAbortError } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import { isRetryableStatus } from '../../models/index.js'
-import { isCallbackError } from '../tree/model-callbacks.js'
+import { isCallbackError } from '../tree/llm-shell.js'
 
 /** A failed attempt of a Runner. Most model failures are events, some are thrown; workflows do both. */
 export interface AdkFailure {

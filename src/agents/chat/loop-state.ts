@@ -4,7 +4,7 @@ import type { HistoryRewriter, RunContext } from '../contract.js'
 import type { ChatConfig } from './chat-agent.js'
 import { openToolbox, type Toolbox } from './toolbox.js'
 import type { ToolBatch } from './tool-batch.js'
-import { pairedPrefix } from '../history/paired-calls.js'
+import { pairedPrefix } from '../history/agent-history.js'
 import { repairMessages } from '../middlewares/repair-tool-calls.js'
 
 /** The state of a chat agent's loop. */

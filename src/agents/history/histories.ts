@@ -2,9 +2,15 @@ import type { Message } from '@ag-ui/core'
 import type { SettledMessages } from '../../protocol/index.js'
 import type { HistoryEntry, HistoryRewriter } from '../contract.js'
 import { lanesOf } from '../run/address.js'
-import { AgentHistory, isPlain, type HistoryReader, type HistoryScope, type ToItem } from './agent-history.js'
+import {
+  AgentHistory,
+  type HistoryReader,
+  type HistoryScope,
+  type ToItem,
+  isPlain,
+  notePaired,
+} from './agent-history.js'
 import { originMarkOf } from './message-origin.js'
-import { notePaired } from './paired-calls.js'
 import { createEntryRewriter, rewriteHistory } from './rewrite-history.js'
 
 /** The conversation of a run as each of its agents reads it. */

@@ -7,16 +7,21 @@ import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { markCheckpoint } from '../checkpoints/marks.js'
-import type { GraphEvent, GraphSetup } from '../contract.js'
+import type { GraphEvent, GraphSetup, ServableGraph } from '../contract.js'
 import { splitState } from '../input/state-keys.js'
 import { openBreakpoint, openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
-import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
+import {
+  type ResumableInterrupt,
+  isClientToolInterrupt,
+  raisedInterruptIds,
+} from '../interrupts/to-interrupts.js'
 import { GraphStream } from '../source/graph-stream.js'
 import { GraphTranslator } from '../translate/graph-translator.js'
 import { runConfig } from './graph-config.js'
-import { GraphAttempt, takeBackLostAnswers } from './graph-attempt.js'
 import { failedKey, startGraphRun, waitingControl, type GraphFrame, type GraphInput } from './start-run.js'
+import { checkpointerOf } from '../checkpoints/checkpoints.js'
+import { storedInterrupts, takeBackAnswers } from '../checkpoints/stored-interrupts.js'
 
 /** Runs a graph once. */
 export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenerator<AgentEvent, Control> {
@@ -165,4 +170,57 @@ function toGraphError(error: unknown, signal: AbortSignal): unknown {
     return new MillraceError('INVALID_AGENT', text, { cause: error })
   }
   return error
+}
+
+/** One `graph.stream`, and what it has done so far. */
+class GraphAttempt {
+  /** The interrupts that it began with answers to. */
+  readonly answered: readonly ResumableInterrupt[]
+  /** The checkpoint namespaces of the graphs that it has entered. */
+  readonly namespaces = new Set([''])
+  /** LangGraph's ids of the interrupts that it has raised. */
+  readonly raised = new Set<string>()
+  hasBegun = false
+  isInterrupted = false
+  /** False when it failed or was cancelled. */
+  hasEnded = false
+
+  constructor(answered: readonly ResumableInterrupt[] = []) {
+    this.answered = answered
+  }
+
+  note(event: GraphEvent): void {
+    if (event.type === 'node-start') {
+      this.hasBegun = true
+      this.namespaces.add(event.ns)
+    } else if (event.type === 'node-error' && event.isInterrupt)
+      for (const id of raisedInterruptIds(event.error)) this.raised.add(id)
+    else if (event.type === 'interrupts') this.isInterrupted = true
+  }
+}
+
+/**
+ * Takes back the answers of an attempt that failed or was cancelled: their interrupts are open, and take other answers.
+ * Returns the ids of those that the graph is past: they stay answered.
+ */
+async function takeBackLostAnswers(
+  graph: ServableGraph,
+  config: RunnableConfig,
+  { answered, namespaces, raised }: GraphAttempt,
+): Promise<ReadonlySet<string>> {
+  const checkpointer = checkpointerOf(graph)
+  if (!checkpointer || answered.length === 0) return new Set()
+  const lost = answered.flatMap((entry) =>
+    entry.kind === 'breakpoint' || entry.graphId === undefined || raised.has(entry.graphId)
+      ? []
+      : [[entry.graphId, entry.answersBefore] as const],
+  )
+  await takeBackAnswers(checkpointer, config, { answersBefore: new Map(lost), namespaces })
+  const stored = new Set((await storedInterrupts(checkpointer, config)).map(({ id }) => id))
+  const [breakpoint] = await openBreakpoint(graph, config)
+  const past = answered.filter((entry) => {
+    if (entry.kind === 'breakpoint') return entry.interrupt.id !== breakpoint?.interrupt.id
+    return !stored.has(entry.graphId) || (entry.graphId !== undefined && raised.has(entry.graphId))
+  })
+  return new Set(past.map(({ interrupt }) => interrupt.id))
 }

@@ -122,7 +122,9 @@ class SseFraming implements Framing {
         const last = sent.pop()
         // The last of an entry has its number: a client that lost one of the others gets all again.
         if (last !== undefined) text += `${sent.join('')}${prefix}${entry.seq}\n${last}`
-      } else text += `${prefix}${entry.seq}\n${this.#frameData(entry.json)}`
+      } else if (this.#eventLines) text += `${prefix}${entry.seq}\n${this.#frameData(entry.json)}`
+      // The path of nearly every event.
+      else text += `${prefix}${entry.seq}\ndata: ${entry.json}\n\n`
     }
     return text
   }

@@ -4,8 +4,7 @@ import process from 'node:process'
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Leases } from '../contract.js'
-import type { SqliteConnection, SqlInteger } from './connection.js'
-import { keyMatches, keyParams, toSqlText } from './sql-text.js'
+import { type SqlInteger, type SqliteConnection, keyMatches, keyParams, toSqlText } from './connection.js'
 
 export interface SqliteLeases extends Leases {
   /** Throws LEASE_LOST if the lease was released or the thread leased again. For use in a transaction. */

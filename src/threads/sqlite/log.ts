@@ -3,9 +3,15 @@ import { MillraceError } from '../../core/errors.js'
 import type { LogBatch, LogEntry, LogPosition, RunLog, ThreadKey } from '../contract.js'
 import { fromLogText, toLogText } from '../log-text.js'
 import { threadKeyText } from '../thread-key.js'
-import { toStoreError, type SqliteConnection, type SqlInteger } from './connection.js'
+import {
+  type SqlInteger,
+  type SqliteConnection,
+  keyMatches,
+  keyParams,
+  toSqlText,
+  toStoreError,
+} from './connection.js'
 import type { SqliteLeases } from './leases.js'
-import { keyMatches, keyParams, toSqlText } from './sql-text.js'
 import type { ThreadRows } from './thread-rows.js'
 
 export interface SqliteLog extends RunLog {

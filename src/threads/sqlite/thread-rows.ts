@@ -1,7 +1,14 @@
 import type { Message } from '@ag-ui/core'
 import type { RunRecord, RunStatus, Thread, ThreadChange, ThreadKey, ThreadSummary } from '../contract.js'
-import type { SqliteConnection, SqlInteger } from './connection.js'
-import { fromSqlText, keyMatches, keyParams, toSqlText, toThreadKey } from './sql-text.js'
+import {
+  type SqlInteger,
+  type SqliteConnection,
+  fromSqlText,
+  keyMatches,
+  keyParams,
+  toSqlText,
+  toThreadKey,
+} from './connection.js'
 
 /** The rows of threads, their messages and their runs. All methods are for use in a transaction. */
 export interface ThreadRows {

@@ -2,10 +2,16 @@ import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
 import { fromCursor, toCursor } from '../thread-list.js'
-import type { SqliteConnection } from './connection.js'
+import {
+  type SqliteConnection,
+  keyMatches,
+  keyParams,
+  ownerParams,
+  toSqlText,
+  toThreadKey,
+} from './connection.js'
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
-import { keyMatches, keyParams, ownerParams, toSqlText, toThreadKey } from './sql-text.js'
 import {
   selectSummaries,
   selectThreads,
