@@ -1,3 +1,5 @@
+import type { Agent } from './contract.js'
+import { limitsMember } from './run/limits.js'
 import { MillraceError } from '../core/errors.js'
 
 interface Foreign {
@@ -41,7 +43,10 @@ export function checkAgent(value: unknown): void {
   const foreign = foreigners.find(({ members }) => members.every(has)) ?? (isApp(has) ? adk : undefined)
   if (foreign)
     throw new MillraceError('INVALID_AGENT', `${called} is ${foreign.what}: write ${foreign.write}.`)
-  if (has('run') && typeof name === 'string') return
+  if (has('run') && typeof name === 'string') {
+    limitsMember((value as Pick<Agent, 'limits'>).limits)
+    return
+  }
   throw new MillraceError(
     'INVALID_AGENT',
     `${called} is no agent: it needs \`name\`, \`description\` and \`run\`.`,

@@ -8,12 +8,13 @@ export interface NumberRange {
 }
 
 /** Throws INVALID_AGENT, naming the option, unless its value is a finite number in the range, which starts at 0. */
-export function checkNumber(option: string, value: number, range: NumberRange = {}): void {
+export function checkNumber(option: string, value: unknown, range: NumberRange = {}): void {
   const { min = 0, max = Number.MAX_VALUE, isInteger = false } = range
-  if (value >= min && value <= max && (!isInteger || Number.isInteger(value))) return
+  const isNumber = typeof value === 'number' && value >= min && value <= max
+  if (isNumber && (!isInteger || Number.isInteger(value))) return
   const kind = isInteger ? 'an integer' : 'a number'
   const rule = max === Number.MAX_VALUE ? `${kind} of at least ${min}` : `${kind} from ${min} to ${max}`
-  throw new MillraceError('INVALID_AGENT', `The option '${option}' must be ${rule}, not ${value}.`, {
+  throw new MillraceError('INVALID_AGENT', `The option '${option}' must be ${rule}, not ${String(value)}.`, {
     details: { option, value },
   })
 }

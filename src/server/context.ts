@@ -35,6 +35,7 @@ export interface ServerContext {
   readonly onDisconnect: Required<ServerOptions>['onDisconnect']
   readonly history: Required<ServerOptions>['history']
   readonly stream: StreamOptions
+  readonly routes: Required<ServerOptions>['routes']
   /** The name under which this server leases threads. */
   readonly owner: string
   readonly registry: RunRegistry
@@ -71,6 +72,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     onDisconnect: options.onDisconnect ?? 'continue',
     history: options.history ?? 'server',
     stream: options.stream ?? {},
+    routes: options.routes ?? {},
     owner,
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),

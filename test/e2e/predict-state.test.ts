@@ -248,3 +248,29 @@ describe('a graph', () => {
     expect(seen).toEqual([{ theme: 'dark' }])
   })
 })
+
+it('is not asked about for a call that a retry has taken back', async () => {
+  const document = defineTool({
+    name: 'write_document',
+    description: 'Writes.',
+    input: z.object({ document: z.string() }),
+    execute: () => 'written',
+  })
+  const agent = defineAgent({
+    name: 'writer',
+    model: scriptedModel([
+      ['Bad.', { toolCall: { name: 'write_document', args: { document: 'Draft' } } }],
+      'Never mind.',
+    ]),
+    retry: {
+      ...{ attempts: 2, initialDelayMs: 0 },
+      verdict: ({ answer }) => (answer?.text === 'Bad.' ? { retry: true, reason: 'bad' } : undefined),
+    },
+    tools: [document],
+    predictState: [mapping],
+  })
+  const served = await serveAgents({ agents: [agent] })
+  const events = await served.talk().say('Write.')
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED' })
+  expect(JSON.stringify(events)).not.toContain('confirm_changes')
+})

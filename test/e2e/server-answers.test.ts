@@ -136,8 +136,11 @@ describe.each(payers)('with an agent of %s', (_runtime, make) => {
       // The same request, then one of a client that has lost the answer and makes up a new run id.
       for (const runId of ['run-2', 'run-3', 'run-4']) {
         const events = await send({ runId, ...answer })
-        expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+        const snapshots = history === 'server' ? ['MESSAGES_SNAPSHOT'] : []
+        expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', ...snapshots, 'RUN_FINISHED'])
         expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' } })
+        // A client that has lost the answer has it again.
+        if (history === 'server') expect(events[1]).toMatchObject({ messages: before })
       }
       expect(paid.sort()).toEqual([1, 2])
       expect(await historyOf(served.url)).toEqual(before)
@@ -156,7 +159,7 @@ describe.each(payers)('with an agent of %s', (_runtime, make) => {
     expect(textIn(await send({ runId: 'run-2', ...answer }))).toBe('Paid.')
     const before = await historyOf(served.url)
     const events = await send({ runId: 'run-3', ...answer })
-    expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+    expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED'])
     expect(paid.sort()).toEqual([1, 2])
     expect(await historyOf(served.url)).toEqual(before)
   })

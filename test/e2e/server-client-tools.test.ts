@@ -126,6 +126,7 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect(linesOf(talk.client.messages)).toEqual(lines)
     expect(types(await talk.answer({ 'call-1': 'third' }, { tools }))).toEqual([
       'RUN_STARTED',
+      'MESSAGES_SNAPSHOT',
       'RUN_FINISHED',
     ])
     await talk.say('Thanks.', { tools })

@@ -50,6 +50,12 @@ describe('routes', () => {
     }
   })
 
+  it('are no capability when they are left out', async () => {
+    const served = await serveAgents({ agents: [talker()], routes: { connect: false } })
+    const { body } = await served.ask('GET /capabilities')
+    expect(body).toMatchObject({ transport: { resumable: false } })
+  })
+
   it('that do not exist are named when the server is made', () => {
     const routes = { list: false } as object
     expect(() => createServer({ agents: [talker()], routes })).toThrow(/routes\.list.*history/)

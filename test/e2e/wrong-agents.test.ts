@@ -72,3 +72,9 @@ it('predicted state of a tool that no agent has is refused, where that is known'
   // The client may have it.
   fromAdk(agent(), predict('lok'))
 })
+
+it.each([-1, 0, Number.NaN, '5'])('a limit of %s is refused when the server is made', (runTimeoutMs) => {
+  const agent = defineAgent({ name: 'a', model: scriptedModel([]) })
+  const limited = { ...agent, limits: { runTimeoutMs: runTimeoutMs as number } }
+  expect(() => createServer({ agents: [limited] })).toThrow(/runTimeoutMs/)
+})

@@ -31,7 +31,7 @@ export function createServerContext(
   const owner = 'server-1'
   const server: ServerContext = {
     ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
-    ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, owner },
+    ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, routes: {}, owner },
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
     flusher: createLogFlusher(clock, () => undefined),

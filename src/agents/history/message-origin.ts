@@ -2,7 +2,7 @@ import type { Message, Metadata } from '@ag-ui/core'
 import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
-import { errorContent } from '../tools/tool-result.js'
+import { toWireError } from '../../core/errors.js'
 import { HiddenSpans } from './hidden-messages.js'
 
 /** The run that wrote a message, and the address of the agent. */
@@ -73,7 +73,7 @@ export function addOrigin(origin: Origin): (event: AgentEvent) => AgentEvent {
   }
 }
 
-/** A message for the models that continue after an agent has failed. */
+/** A message for the models that continue after an agent has failed. Clients see it too, so its words are neutral. */
 export function failureNote(
   error: unknown,
   origin: Origin,
@@ -83,7 +83,7 @@ export function failureNote(
   const metadata = { [originKey]: originMark(origin) }
   return [
     { type: 'TEXT_MESSAGE_START', messageId, role: 'developer', metadata },
-    { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: `failed. ${errorContent(error)}` },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId, delta: `failed. ${toWireError(error).message}` },
     { type: 'TEXT_MESSAGE_END', messageId },
   ]
 }

@@ -113,7 +113,7 @@ describe('a worker that fails', () => {
     expect(ofType(events, 'SUBAGENT_ERROR')).toHaveLength(1)
     expect(textsOf(model.requests[1]?.messages).at(-1)).toEqual([
       'user',
-      expect.stringMatching(/^For context: \[broken\] failed\. .*out of ink/) as string,
+      'For context: [broken] failed. The agent failed.',
     ])
     expect(outcome).toMatchObject({ type: 'completed', text: 'I could not print it.' })
   })

@@ -465,3 +465,14 @@ test.each(['maxRetries', 'delayMs', 'factor', 'maxDelayMs', 'jitter'])(
     )
   },
 )
+
+test('the messages of the last attempt are taken back, too, when no retry is left', async () => {
+  const agent = scripted(async function* () {
+    yield* text(`draft-${Math.random()}`, 'Half an ans')
+    await Promise.resolve()
+    throw new Error('broken')
+  })
+  const { outcome } = await play(withRetry(agent, { maxRetries: 1, delayMs: 0 }), 'Go.')
+  expect(outcome).toMatchObject({ type: 'failed', error: { code: 'MAX_RETRIES_EXCEEDED' } })
+  expect(outcome.messages.filter(({ role }) => role === 'assistant')).toEqual([])
+})

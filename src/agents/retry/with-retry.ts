@@ -97,11 +97,11 @@ async function* runWithRetry(retrying: Retrying, ctx: RunContext): AsyncGenerato
     const { hasOpenCalls, hasResults } = attempt
     const isSafe = resumes ? !hasOpenCalls : !contexts.isResumed && !hasOpenCalls && !hasResults
     if (maxRetries === 0 || !isSafe || !isTemporary(error, ctx, retrying)) throw error
-    if (ordinal > maxRetries) throw exhausted(error, retrying)
-    const delayMs = delayBefore({ attempt: ordinal, error }, retrying, random)
     const reason = toWireError(error).message
     const { events, messageIds } = attempt.reject(resumes ? 'incomplete' : 'all', reason)
     yield* events
+    if (ordinal > maxRetries) throw exhausted(error, retrying)
+    const delayMs = delayBefore({ attempt: ordinal, error }, retrying, random)
     const next = { agent: agent.name, next: 'same-agent', delayMs, messageIds }
     yield { type: 'CUSTOM', name: retryEventName, value: { reason, attempt: ordinal, maxRetries, ...next } }
     await delay(delayMs, { clock: ctx.services.clock, signal: ctx.signal })

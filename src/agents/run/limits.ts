@@ -10,7 +10,7 @@ import type { RunScope } from './context.js'
 export function limitsMember(limits: AgentLimits | undefined): Pick<Agent, 'limits'> {
   if (!limits) return {}
   for (const [name, value] of Object.entries(limits))
-    if (value !== undefined && value !== Infinity) checkNumber(`limits.${name}`, value as number, { min: 1 })
+    if (value !== undefined && value !== Infinity) checkNumber(`limits.${name}`, value, { min: 1 })
   return { limits }
 }
 

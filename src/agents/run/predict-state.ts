@@ -5,7 +5,7 @@ import {
   type PredictStateMapping,
 } from '../../bridge/predict-state.js'
 import { isRecord } from '../../core/json.js'
-import type { AgentEvent } from '../../protocol/index.js'
+import { isRejected, type AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { isBehindCall } from './address.js'
 
@@ -53,8 +53,10 @@ async function* runPredicting(
       if (event.type === 'TOOL_CALL_START' && predictState.some(({ tool }) => tool === event.toolCallName)) {
         if (!isTold) yield predictStateEvent(predictState)
         isTold = true
-        predicted.add(event.toolCallName)
+        predicted.add(event.toolCallId, event.toolCallName)
       }
+      // The call of an attempt that was taken back.
+      if (event.type === 'TOOL_CALL_RESULT' && isRejected(event)) predicted.remove(event.toolCallId)
       yield event
     }
   } catch (error) {
@@ -108,15 +110,25 @@ class PredictedTools {
   }
 
   get names(): readonly string[] {
-    return (this.#ctx.values.get(this.#key) ?? []) as readonly string[]
+    return [...new Set(Object.values(this.#calls))]
   }
 
-  add(name: string): void {
-    if (!this.names.includes(name)) this.#ctx.values.set(this.#key, [...this.names, name])
+  add(toolCallId: string, name: string): void {
+    this.#ctx.values.set(this.#key, { ...this.#calls, [toolCallId]: name })
+  }
+
+  remove(toolCallId: string): void {
+    const { [toolCallId]: _removed, ...others } = this.#calls
+    this.#ctx.values.set(this.#key, others)
   }
 
   clear(): void {
     this.#ctx.values.delete(this.#key)
+  }
+
+  /** The names of the tools, by call. */
+  get #calls(): Readonly<Record<string, string>> {
+    return (this.#ctx.values.get(this.#key) ?? {}) as Readonly<Record<string, string>>
   }
 }
 

@@ -213,7 +213,7 @@ describe('a lane that fails', () => {
     expect(linesOf(last.model.requests[0]?.messages)).toEqual([
       'user: Go.',
       'user: For context: [broken] said: Trying.',
-      'user: For context: [broken] failed. Error: lane broke',
+      'user: For context: [broken] failed. The agent failed.',
       'user: For context: [good] said: Good.',
     ])
   })
@@ -251,7 +251,7 @@ describe('a lane that fails', () => {
     expect(second.outcome).toMatchObject({ type: 'completed', text: 'Last.' })
     expect(runs).toBe(1)
     expect(linesOf(last.model.requests[0]?.messages)[1]).toBe(
-      'user: For context: [broken] failed. Error: lane broke',
+      'user: For context: [broken] failed. The agent failed.',
     )
   })
 

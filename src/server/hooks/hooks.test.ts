@@ -649,8 +649,8 @@ describe('stateSnapshot', () => {
   })
 
   it('that gives what is not JSON fails the run', async () => {
-    const made = served({ stateSnapshot: () => ({ big: 1n }) })
-    expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'HOOK_ERROR' })
+    const made = served({ stateSnapshot: () => ({ later: Promise.resolve(1) }) })
+    expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'ENCODING_ERROR' })
     await made.ask('GET /state_snapshot/thread-1')
   })
 })

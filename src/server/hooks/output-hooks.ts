@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
+import { toJson } from '../../core/to-json.js'
 import { eventProblem, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
@@ -99,7 +100,11 @@ function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
 /** The state for a snapshot, after `stateSnapshot`. Undefined: no snapshot. */
 export function snapshotState(server: HookContext, visible: unknown, info: RunInfo): unknown {
   const { stateSnapshot } = server.hooks
-  return stateSnapshot ? callHook(server, 'stateSnapshot', () => stateSnapshot(visible, info)) : visible
+  if (!stateSnapshot) return visible
+  return callHook(server, 'stateSnapshot', async () => {
+    const state: unknown = await stateSnapshot(visible, info)
+    return state === undefined ? undefined : toJson(state, 'The state of stateSnapshot')
+  })
 }
 
 /** Catch-up events as clients may see them: the state without its private part, after `stateSnapshot`. */

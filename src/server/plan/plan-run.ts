@@ -143,7 +143,8 @@ function planWithoutNews(request: ComparedRequest): RunPlan {
   const details = planDetails(request)
   if (isUnfinished) return { type: 'run', ...details }
   // A change of the state alone is stored.
-  return thread && details.state !== thread.state ? { type: 'store', ...details } : { type: 'nothing' }
+  if (thread && details.state !== thread.state) return { type: 'store', ...details }
+  return { type: 'nothing', catchUp: thread ? details.catchUp : [] }
 }
 
 function isUnknownCall(toolCallId: string, { callerOf, hasResult }: MessageIndex): boolean {
@@ -232,7 +233,7 @@ function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
 /** The plan when the client's messages are the conversation, whatever is stored. */
 function planWithClientHistory(request: SortedRequest): RunPlan {
   const { thread, input, rules, isAnswer } = request
-  if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing' }
+  if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing', catchUp: [] }
   const { messages: stored = [], pendingToolCalls = [] } = thread ?? {}
   const messages = countingMessages(input.messages)
   const differing = messages.findIndex((message, n) => n >= stored.length || !isEqual(message, stored[n]))

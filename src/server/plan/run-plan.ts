@@ -22,8 +22,8 @@ export interface PlanRequest {
 /** What a request means for the stored thread. */
 export type RunPlan =
   | { readonly type: 'refuse'; readonly error: MillraceError }
-  /** Nothing to do and nothing to store: the run starts and finishes. */
-  | { readonly type: 'nothing' }
+  /** Nothing to do and nothing to store: the run starts, brings the client up to date, and finishes. */
+  | ({ readonly type: 'nothing' } & Pick<PlanDetails, 'catchUp'>)
   | StorePlan
   | AgentPlan
 

@@ -117,7 +117,7 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const plan = planRun({ thread, input, history, rules, isLegacy, messagesOnArrival, initialState: initial })
   if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
   if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
-  const catchUp = plan.type === 'store' ? await toVisibleCatchUp(server, plan.catchUp, info) : []
+  const catchUp = await toVisibleCatchUp(server, plan.catchUp, info)
   const ended = await runWithoutAgent(server, info, (stream, emit) => {
     for (const event of catchUp) emit(event)
     stream.finish({ type: 'success' })
