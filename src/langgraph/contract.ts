@@ -31,7 +31,10 @@ export interface LangGraphOptions {
    * `({ threadId }) => threadId` shares threads with other users of the checkpointer; then ids must be hard to guess.
    */
   readonly threadId?: (thread: ThreadOwner) => string | Promise<string>
-  /** Keys of the state that clients neither see nor write. Messages are never part of the state that clients see. */
+  /**
+   * Keys of the state that runs neither show to clients nor take from them. Name them in `state.private` of the server too:
+   * its routes know only those. Messages are never part of the state that clients see.
+   */
   readonly privateKeys?: readonly string[]
   /** Shows nested graphs as subagents with all their events, or by their steps alone. Default `subagents`. */
   readonly subgraphs?: 'subagents' | 'steps'

@@ -213,7 +213,7 @@ describe.each(leads)('the history of $runtime', ({ make }) => {
   })
 })
 
-it('a workflow, an agent of a class: any agent can be given a history of its own', async () => {
+it('an agent written by hand and one of the kit can be given a history of their own in a workflow', async () => {
   const secret = defineAgent({ name: 'secret', model: scriptedModel(() => 'The code is 7.') })
   const model = scriptedModel(() => 'Read.')
   const seen: string[] = []

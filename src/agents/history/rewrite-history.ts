@@ -53,12 +53,13 @@ function toContext(message: Message, agent: string, calls: ReadonlyMap<string, T
 }
 
 /**
- * The same agent, which reads the conversation as a rewriter returns it. For agents of any kind; `defineAgent`, `fromAdk`,
- * `fromLangGraph` and `fromAgUi` have the option `historyRewriter` for it. Keep the ids of messages: runtimes with a memory
- * of their own recognize them by their ids.
+ * The same agent, which reads the conversation as a rewriter returns it. For agents that read it themselves; `defineAgent`,
+ * `fromAdk`, `fromLangGraph` and `fromAgUi` have the option `historyRewriter` for it. Agents that a workflow or a team runs
+ * still read the whole conversation: wrap each of them. Keep the ids of messages: runtimes with a memory of their own
+ * recognize them by their ids.
  *
  * @example
- * const brief = withHistory(workflow, (entries) => rewriteHistory(entries.slice(-10)))
+ * const brief = withHistory(agent, (entries) => rewriteHistory(entries.slice(-10)))
  */
 export function withHistory(agent: Agent, rewriter: HistoryRewriter | undefined): Agent {
   return rewriter ? wrapAgent(agent, (ctx) => agent.run(rewrittenContext(ctx, rewriter))) : agent
