@@ -26,7 +26,6 @@ it('publishes these entries', () => {
 
 it('shows these names of the protocol', () => {
   expect(Object.keys(protocol).sort()).toEqual([
-    'cancelledMark',
     'compactRun',
     'countingMessages',
     'createDowngrade',
@@ -34,6 +33,7 @@ it('shows these names of the protocol', () => {
     'createProtobufEncoder',
     'createRunStream',
     'createSseEncoder',
+    'cutOffMark',
     'decodeProtobuf',
     'decodeSse',
     'describeContent',
@@ -50,6 +50,7 @@ it('shows these names of the protocol', () => {
     'isThreadStateKey',
     'isToolError',
     'legacyAnswers',
+    'lostEventName',
     'maxProtobufFrame',
     'negotiate',
     'parseEventId',

@@ -27,7 +27,7 @@ export { createFold } from './fold/fold.js'
 export { stateEventBetween } from './fold/patch.js'
 export { parsePeer, parseRunInput, upgradeBinaryParts } from './parse-run-input.js'
 export {
-  cancelledMark,
+  cutOffMark,
   describeContent,
   importedMark,
   isCutOff,
@@ -39,6 +39,7 @@ export {
   rejectedMark,
   rejectMessage,
   reportedMark,
+  lostEventName,
   retryEventName,
   rewriteEventName,
   rewriteMessages,

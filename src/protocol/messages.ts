@@ -9,8 +9,8 @@ export function describeContent(content: string | readonly ContentPart[], separa
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(separator)
 }
 
-/** Metadata of a message that is cut off because its run was cancelled or lost. */
-export const cancelledMark: Metadata = { millrace: { cancelled: true } }
+/** Metadata of a message that is cut off because its run failed, was cancelled or lost. */
+export const cutOffMark: Metadata = { millrace: { cutOff: true } }
 
 /** Metadata of the result of a tool that failed. The event has no field for it; the tool message gets its `error`. */
 export const toolErrorMark: Metadata = { millrace: { isError: true } }
@@ -30,6 +30,12 @@ export const retryEventName = 'millrace.retry'
  */
 export const rewriteEventName = 'millrace.rewrite'
 
+/**
+ * The CUSTOM event for a client that has seen events which were lost with their process. The snapshots behind it have the
+ * thread as it is without them.
+ */
+export const lostEventName = 'millrace.lost'
+
 /** The event that replaces the content and the tool calls of messages, by their ids; of results, by their calls. */
 export function rewriteMessages(
   messages: readonly Message[],
@@ -47,9 +53,9 @@ export function rejectedMark(reason: string): Metadata {
 /** Content of the result of a rejected call, which nobody may execute. */
 export const rejectedCallContent = 'This call was rejected. It was not carried out.'
 
-/** Whether a message was cut off because its run was cancelled or lost. */
+/** Whether a message was cut off because its run failed, was cancelled or lost. */
 export function isCutOff(message: Pick<Message, 'metadata'>): boolean {
-  return millraceMark(message)?.cancelled === true
+  return millraceMark(message)?.cutOff === true
 }
 
 /** Whether a tool message, or the event with the result, says that the tool failed. */

@@ -112,7 +112,7 @@ function createWorld() {
         id,
         role: 'assistant',
         content: `half of ${id}`,
-        metadata: { millrace: { cancelled: true } },
+        metadata: { millrace: { cutOff: true } },
       })
       return false
     },

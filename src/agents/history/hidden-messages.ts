@@ -1,6 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import {
-  cancelledMark,
+  cutOffMark,
   createRunStream,
   isRejected,
   retryEventName,
@@ -75,7 +75,7 @@ export class CallRecord {
 
   /** Returns all messages, to resume with; marks incomplete ones. Takes no more events. */
   close(): readonly Message[] {
-    if (!this.#stream.ended) this.#stream.finish({ type: 'cancelled', mark: cancelledMark })
+    if (!this.#stream.ended) this.#stream.finish({ type: 'cancelled', mark: cutOffMark })
     return this.messages
   }
 }

@@ -77,7 +77,7 @@ describe('a run cancelled at once', () => {
     expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
     expect(outcome.messages.slice(-2)).toMatchObject([
       { role: 'reasoning', content: 'Hm.' },
-      { role: 'assistant', content: 'Half of ', metadata: { millrace: { cancelled: true } } },
+      { role: 'assistant', content: 'Half of ', metadata: { millrace: { cutOff: true } } },
     ])
     expect(outcome.messages.at(-2)).not.toHaveProperty('metadata')
   })

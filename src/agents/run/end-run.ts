@@ -1,6 +1,6 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { cancelledMark, countingMessages } from '../../protocol/index.js'
+import { cutOffMark, countingMessages } from '../../protocol/index.js'
 import type { Control, Frames, Suspension } from '../contract.js'
 import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint } from '../interrupts/checkpoint.js'
 import { totalsOf, type ActiveRun } from './active-run.js'
@@ -58,7 +58,7 @@ export async function complete(
 /** Ends the run as cancelled. Messages that the user has seen stay in the conversation, marked as cut off. */
 export async function cancel(run: ActiveRun): Promise<Outcome> {
   const { stream } = run
-  if (!stream.ended) stream.finish({ type: 'cancelled', mark: cancelledMark, usage: totalsOf(run).usage })
+  if (!stream.ended) stream.finish({ type: 'cancelled', mark: cutOffMark, usage: totalsOf(run).usage })
   return { type: 'cancelled', ...(await checkpointAfterStop(run, { isStopped: true })), ...totalsOf(run) }
 }
 
@@ -68,7 +68,7 @@ export async function endAfterError(run: ActiveRun, error: unknown): Promise<Out
   const isStopped = signal.aborted && isAbortError(error, signal)
   const cause: unknown = isStopped ? signal.reason : error
   if (isStopped && !MillraceError.isInstance(cause)) return cancel(run)
-  if (!stream.ended) stream.fail(cause, { usage: totalsOf(run).usage })
+  if (!stream.ended) stream.fail(cause, { mark: cutOffMark, usage: totalsOf(run).usage })
   return {
     type: 'failed',
     error: cause,

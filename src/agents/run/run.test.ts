@@ -123,7 +123,7 @@ describe('a reader who leaves early', () => {
     expect(log).toEqual(['model aborted'])
     expect(outcome.messages.at(-1)).toMatchObject({
       content: 'One ',
-      metadata: { millrace: { cancelled: true } },
+      metadata: { millrace: { cutOff: true } },
     })
   })
 

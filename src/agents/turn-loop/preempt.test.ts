@@ -180,7 +180,7 @@ describe('a message now', () => {
     await loop.idle()
     expect(ends()).toEqual(['cancelled', 'success'])
     expect(heard(model.requests[1])).toEqual(['user: Go.', 'assistant: Let me.', 'user: Stop!'])
-    expect(loop.messages[1]).toMatchObject({ metadata: { millrace: { cancelled: true } } })
+    expect(loop.messages[1]).toMatchObject({ metadata: { millrace: { cutOff: true } } })
   })
 
   test('is not too early for a turn that has just begun: the model hears both', async () => {

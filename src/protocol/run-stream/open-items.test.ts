@@ -3,7 +3,7 @@ import { brief } from '../../../test/support/brief.js'
 import { sequentialIds } from '../../core/ids.js'
 import { assertValidStream } from '../../testing/index.js'
 import type { AgentEvent, AgUiEvent } from '../contract.js'
-import { cancelledMark, isCutOff, isRejected, rejectedMark, rejectMessage } from '../messages.js'
+import { cutOffMark, isCutOff, isRejected, rejectedMark, rejectMessage } from '../messages.js'
 import { createRunStream, resumeRunStream } from './run-stream.js'
 
 function start() {
@@ -281,7 +281,7 @@ describe('a stream that stopped in the middle', () => {
     for (let length = 0; length <= stored.length; length++) {
       const before = stored.slice(0, length)
       const { out, stream } = resume(before)
-      stream.fail(new Error('lost'), { mark: cancelledMark })
+      stream.fail(new Error('lost'), { mark: cutOffMark })
       assertValidStream([...before, ...out])
     }
   })
@@ -292,7 +292,7 @@ describe('a stream that stopped in the middle', () => {
     const { out, stream } = resume(stored)
     expect(out).toEqual([])
     expect(stream.fold.messages).toEqual(first.fold.messages)
-    stream.fail(new Error('lost'), { mark: cancelledMark })
+    stream.fail(new Error('lost'), { mark: cutOffMark })
     expect(stream.fold.messages.filter(isCutOff).map(({ id }) => id)).toEqual(['m2', 'r1'])
     expect(out.map(brief)).toEqual([
       'TEXT_MESSAGE_END m2 @s1',

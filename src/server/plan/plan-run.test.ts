@@ -44,9 +44,9 @@ describe('a thread that does not exist yet', () => {
 
   it('keeps the marks that a message has', () => {
     const [old] = talk('a1')
-    const client = [...talk('u1'), { ...old, metadata: { x: 1, millrace: { cancelled: true } } } as Message]
+    const client = [...talk('u1'), { ...old, metadata: { x: 1, millrace: { cutOff: true } } } as Message]
     const given = plan({ client: [...client, ...talk('u2')] })
-    const metadata = { x: 1, millrace: { cancelled: true, imported: true } }
+    const metadata = { x: 1, millrace: { cutOff: true, imported: true } }
     expect(given).toMatchObject({ messages: [{}, { metadata }, {}] })
   })
 
@@ -396,7 +396,7 @@ describe('a run that did not come to an end', () => {
     id: 'a8',
     role: 'assistant',
     content: 'I was about',
-    metadata: { millrace: { cancelled: true } },
+    metadata: { millrace: { cutOff: true } },
   }
 
   it.each<[string, PlanFacts, string]>([
@@ -411,19 +411,38 @@ describe('a run that did not come to an end', () => {
     [
       'is tried again after a result',
       { stored: 'u1 a1(c1) t-c1 r1', client: 'u1 a1 t-c1', status: 'failed' },
-      'run u1 a1(c1) t-c1 r1',
+      'run u1 a1(c1) t-c1',
     ],
     [
       'is tried again after what was taken back',
       { stored: [...talk('u1 r1'), takenBack], client: [...talk('u1'), takenBack], status: 'failed' },
-      'run u1 r1 a9',
+      'run u1',
     ],
     [
-      'is tried again after an answer that was cut off',
-      { stored: [...talk('u1'), cutOff], client: [...talk('u1'), cutOff], status: 'cancelled' },
-      'run u1 a8',
+      'is tried again without the answer that was cut off',
+      { stored: [...talk('u1'), cutOff], client: [...talk('u1'), cutOff], status: 'failed' },
+      'run u1',
     ],
-    ['is over when the agent has spoken', { stored: 'u1 a1', client: 'u1 a1', status: 'failed' }, 'nothing'],
+    [
+      'is tried again without the answer that was cancelled',
+      { stored: [...talk('u1'), cutOff], client: [...talk('u1'), cutOff], status: 'cancelled' },
+      'run u1',
+    ],
+    [
+      'goes on after a call whose result is missing',
+      { stored: 'u1 a1(c1)', client: 'u1 a1', status: 'failed' },
+      'run u1 a1(c1)',
+    ],
+    [
+      'begins again when one of its agents had spoken and the next failed',
+      { stored: 'u1 a1', client: 'u1 a1', status: 'failed' },
+      'run u1',
+    ],
+    [
+      'is over when it was cancelled after the answer',
+      { stored: 'u1 a1', client: 'u1 a1', status: 'cancelled' },
+      'nothing',
+    ],
     [
       'waits for missing results',
       { stored: 'u1 a1(c1,c2) t-c1', pending: ['c2'], client: 'u1 a1 t-c1', status: 'cancelled' },
@@ -432,6 +451,15 @@ describe('a run that did not come to an end', () => {
     ['is another case than one that did', { stored: 'u1', client: 'u1' }, 'nothing'],
   ])('%s', (_what, facts, expected) => {
     expect(brief(plan(facts))).toBe(expected)
+  })
+
+  it('keeps a whole answer in a fork, and no draft', () => {
+    const whole = planRun(planRequest({ stored: 'u1 a1', client: 'u1 a1', status: 'lost' }))
+    expect(whole).toMatchObject({ fork: true, change: { keep: 1, append: [] } })
+    const stored = [...talk('u1'), cutOff]
+    const draft = planRun(planRequest({ stored, client: stored, status: 'lost' }))
+    expect(draft).toMatchObject({ fork: false, change: { keep: 1, append: [] } })
+    expect(draft).toMatchObject({ catchUp: [{ type: 'MESSAGES_SNAPSHOT', messages: talk('u1') }] })
   })
 
   it('is tried again with the messages as they are stored', () => {

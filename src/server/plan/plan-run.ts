@@ -6,7 +6,6 @@ import {
   type RunInput,
   countingMessages,
   hasLegacyAnswer,
-  isCutOff,
   isRejected,
   isReported,
   legacyAnswers,
@@ -23,6 +22,7 @@ import {
 } from './client-messages.js'
 import { importThread } from './imported-messages.js'
 import type { PlanDetails, PlanRequest, RunPlan } from './run-plan.js'
+import { findContinuation, withoutDrafts } from './unfinished-answer.js'
 import {
   type MessageIndex,
   applyMessageChange,
@@ -90,13 +90,14 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
   // The run raises its interrupts again. Clients send their new messages again after they have answered.
   if (leavesInterruptsOpen(thread, input))
     return { type: 'run', ...planDetails(compared, { isUnanswered: true }) }
-  // A resumed run needs the messages it left: cut nothing.
-  if (input.resume.length > 0) return { type: 'run', ...planDetails(compared) }
+  // A resumed run needs the messages it left, and writes its drafts again.
+  if (input.resume.length > 0)
+    return { type: 'run', ...planDetails(compared, { keep: withoutDrafts(index.messages).length }) }
   const isRepeated = isRepetition(thread, input.runId)
   const { messagesOnArrival = index.messages.length } = request
   // An answer that comes again never asks for another one: what it allowed would be done twice.
   const cut = isAnswer ? undefined : findForkCut(reading, index, { isRepeated, messagesOnArrival })
-  if (cut !== undefined) return { type: 'run', ...planDetails(compared, { cut }) }
+  if (cut !== undefined) return { type: 'run', ...planDetails(compared, { keep: cut, isFork: true }) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
   const isIncomplete =
     !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared, reading.results)
@@ -138,10 +139,10 @@ function planWithoutNews(request: ComparedRequest): RunPlan {
     const details = { toolCallId: newest.toolCallId }
     return { type: 'refuse', error: new MillraceError('NO_TOOL_RESULTS', message, { details }) }
   }
-  const isUnfinished =
-    isUnsuccessful(thread?.run) && awaitsAgent(index) && !lacksResults(request, reading.results)
+  const continuation = findContinuation(index, thread?.run)
+  if (continuation && !lacksResults(request, reading.results))
+    return { type: 'run', ...planDetails(request, continuation) }
   const details = planDetails(request)
-  if (isUnfinished) return { type: 'run', ...details }
   // A change of the state alone is stored.
   if (thread && details.state !== thread.state) return { type: 'store', ...details }
   return { type: 'nothing', catchUp: thread ? details.catchUp : [] }
@@ -149,14 +150,6 @@ function planWithoutNews(request: ComparedRequest): RunPlan {
 
 function isUnknownCall(toolCallId: string, { callerOf, hasResult }: MessageIndex): boolean {
   return callerOf(toolCallId) === undefined && !hasResult(toolCallId)
-}
-
-/** Whether the agent has yet to answer the last message. Rejected and cut-off answers do not count. */
-function awaitsAgent({ messages }: MessageIndex): boolean {
-  const last = messages.findLast(
-    (message) => isConversation(message) && !isRejected(message) && !isCutOff(message),
-  )
-  return last?.role === 'user' || last?.role === 'tool'
 }
 
 /**
@@ -175,26 +168,29 @@ function lacksResults(
 }
 
 interface DetailOptions {
-  readonly cut?: number
+  /** How many stored messages stay. Default: all. */
+  readonly keep?: number
+  /** Whether those that do not stay are kept in a fork. */
+  readonly isFork?: boolean
   readonly isUnanswered?: boolean
 }
 
 function planDetails(
   request: ComparedRequest,
-  { cut, isUnanswered = false }: DetailOptions = {},
+  { keep, isFork = false, isUnanswered = false }: DetailOptions = {},
 ): PlanDetails {
   const { thread, input, rules, index, reading, pendingToolCalls } = request
   const { results } = reading
-  const fresh = isUnanswered ? [] : freshMessages(reading, cut)
-  const { messages, change: inserted } = insertNewMessages(index, { cut, results, fresh })
+  const fresh = isUnanswered ? [] : freshMessages(reading, isFork)
+  const { messages, change: inserted } = insertNewMessages(index, { keep, results, fresh })
   const change = thread ? inserted : { keep: 0, append: messages }
   // A client that cuts a thread decides how the thread continues.
-  const knows = cut === undefined ? clientKnowledge(request) : 'all'
+  const knows = isFork ? 'all' : clientKnowledge(request)
   const state = startState(request, knows)
   const shown = isUnanswered ? withUnsentMessages(messages, reading) : messages
   const catchUp = catchUpEvents({ input, messages: shown, state, rules })
   const { resume } = input
-  return { messages, change, state, catchUp, pendingToolCalls, fork: cut !== undefined, resume }
+  return { messages, change, state, catchUp, pendingToolCalls, fork: isFork, resume }
 }
 
 /** The full state that the run starts with. */
@@ -214,8 +210,8 @@ function withUnsentMessages(
 }
 
 /** The messages for the end, with an edited one at its position among the new ones. */
-function freshMessages({ fresh, edit }: MessageReading, cut: number | undefined): readonly Message[] {
-  if (!edit || cut === undefined) return fresh
+function freshMessages({ fresh, edit }: MessageReading, isFork: boolean): readonly Message[] {
+  if (!edit || !isFork) return fresh
   return [...fresh.slice(0, edit.after), edit.message, ...fresh.slice(edit.after)]
 }
 
@@ -235,7 +231,7 @@ function planWithClientHistory(request: SortedRequest): RunPlan {
   const { thread, input, rules, isAnswer } = request
   if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing', catchUp: [] }
   const { messages: stored = [], pendingToolCalls = [] } = thread ?? {}
-  const messages = countingMessages(input.messages)
+  const messages = withoutDrafts(countingMessages(input.messages))
   const differing = messages.findIndex((message, n) => n >= stored.length || !isEqual(message, stored[n]))
   const keep = differing === -1 ? messages.length : differing
   const state = startState(request, 'all')
@@ -257,7 +253,7 @@ function planWithClientHistory(request: SortedRequest): RunPlan {
 function hasWork(thread: Thread | undefined, input: RunInput): boolean {
   // Open interrupts are raised again: if the run just finished, the client would take them for closed.
   if (input.resume.length > 0 || (thread?.interrupts.length ?? 0) > 0) return true
-  const last = input.messages.findLast(isConversation)
+  const last = withoutDrafts(input.messages).findLast(isConversation)
   return last !== undefined && last.role !== 'assistant'
 }
 

@@ -106,7 +106,7 @@ export function uniqueResultIds(
 
 interface NewMessages {
   /** How many stored messages stay. Undefined: all. */
-  readonly cut: number | undefined
+  readonly keep: number | undefined
   readonly results: readonly ToolMessage[]
   /** Messages for the end. */
   readonly fresh: readonly Message[]
@@ -120,10 +120,9 @@ interface ChangedMessages {
 /** Inserts results behind their calls and the results there, and adds the others at the end. */
 export function insertNewMessages(
   index: MessageIndex,
-  { cut, results, fresh }: NewMessages,
+  { keep: end = index.messages.length, results, fresh }: NewMessages,
 ): ChangedMessages {
   const stored = index.messages
-  const end = cut ?? stored.length
   const inserts = findPositions(results, index, end)
   const keep = Math.min(end, ...inserts.keys())
   const append: Message[] = []
