@@ -208,6 +208,11 @@ export interface RunServices {
   readonly report: (problem: string) => void
   /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
   readonly shouldStop: (at: SafePoint) => boolean
+  /**
+   * Throws when the thread no longer belongs to this run, for example because its process was suspended for long. Called
+   * before each model call, tool call and node.
+   */
+  readonly assertActive: () => void
   /** How long stopped work may take to clean up, in milliseconds. */
   readonly graceMs: number
   /** How long a tool call may take unless the tool sets its own limit, in milliseconds. */

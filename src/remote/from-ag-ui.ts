@@ -70,6 +70,7 @@ async function* runRemote<A extends AgUiAgent>(
   const { threadId, runId } = input
   const { clock, graceMs, report } = ctx.services
   const { signal } = ctx
+  ctx.services.assertActive()
   const hasEnded = (): boolean => translator.end !== undefined
   const cancel = options.cancel && (() => options.cancel?.({ agent, threadId, runId }))
   const events = remoteEvents(agent, { name, input, signal, clock, graceMs, hasEnded, report, cancel })

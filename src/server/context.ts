@@ -76,9 +76,12 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     owner,
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
-    flusher: createLogFlusher(clock, (error) => {
-      metrics.storeFailed()
-      log.error({ err: error }, 'the log of a run could not be written; it is tried again')
+    flusher: createLogFlusher({
+      ...{ clock, logFirst: options.stream?.logFirst === true },
+      onProblem(error) {
+        metrics.storeFailed()
+        log.error({ err: error }, 'the log of a run could not be written; it is tried again')
+      },
     }),
     housekeeping: createHousekeeping({
       ...{ store, agents, rules: threadRules, owner, leaseMs: limits.leaseMs, clock, log },

@@ -115,6 +115,12 @@ export interface StreamOptions {
    * then calls listeners of that name in place of `onmessage`. Default false.
    */
   readonly eventLines?: boolean
+  /**
+   * Writes every event to the run log before anybody sees it. By default text is shown at once and logged within 100 ms, so
+   * a process that dies may take the last words back. Results of tools and calls for the client are logged first always.
+   * Default false.
+   */
+  readonly logFirst?: boolean
 }
 
 /** When unused threads are removed. Without these rules, none ever is. */

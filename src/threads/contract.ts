@@ -138,8 +138,8 @@ export interface RunStart extends MessageChange {
   readonly state: unknown
   /** Names of the tools the client offers. */
   readonly clientTools: readonly string[]
-  /** Whether it was started with answers to the open interrupts. */
-  readonly isAnswering?: boolean
+  /** The ids of the interrupts that it answers. */
+  readonly answers?: readonly string[]
   /** How many events after the first were catch-up: snapshots for the client of the request. */
   readonly catchUp?: number
 }

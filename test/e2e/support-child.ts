@@ -10,7 +10,7 @@ export interface ServingChild {
   readonly url: string
   /** Lets the model go on that waits for it. */
   goOn(): void
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
   /** Resolves when the process has ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }

@@ -71,6 +71,7 @@ export async function prepareAdkRun(
     invocationId: () => earlierInvocation(session, base.agent),
     instructions: () => [...session.plan.instructions, ...contextInstructions(ctx)],
     newId: ctx.services.newId,
+    assertActive: ctx.services.assertActive,
     report: ctx.services.report,
   })
   const session: RunSession = await prepareRunSession({

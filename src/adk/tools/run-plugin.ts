@@ -30,6 +30,8 @@ export interface RunPluginOptions {
   /** Instructions for models besides those of their agents. */
   readonly instructions: () => readonly string[]
   readonly newId: IdSource
+  /** Throws when the run may begin nothing more. */
+  readonly assertActive?: () => void
   /** Called once for each problem. */
   readonly report: (problem: string) => void
 }
@@ -98,6 +100,7 @@ export class RunPlugin extends BasePlugin {
     callbackContext: { invocationContext: context },
     llmRequest: request,
   }: PluginParams<'beforeModelCallback'>): Promise<LlmResponse | undefined> {
+    this.#options.assertActive?.()
     this.#dropped.clear(context)
     // Do not call the model of an agent that has transferred.
     if (this.#transfers.hasTransferred(context)) return {}

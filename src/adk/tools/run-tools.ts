@@ -16,14 +16,16 @@ type ToolRequest = Parameters<BaseTool['runAsync']>[0]
  * their own tools have.
  */
 export function createToolWrapper({ signal, services }: RunContext): ToolWrapper {
-  const { toolTimeoutMs: timeoutMs = Infinity, clock } = services
+  const { toolTimeoutMs: timeoutMs = Infinity, clock, assertActive } = services
   const wrapped = new WeakMap<BaseTool, BaseTool>()
   return (tool) => {
     const known = wrapped.get(tool)
     if (known) return known
     const isAgent = tool instanceof AgentTool || tool instanceof NodeTool
     const { name } = tool
-    const runAsync = ({ args, toolContext }: ToolRequest): Promise<unknown> => {
+    // Async: an error becomes a rejection.
+    const runAsync = async ({ args, toolContext }: ToolRequest): Promise<unknown> => {
+      assertActive()
       if (isAgent || timeoutMs === Infinity) return callTool(tool, { args, toolContext }, signal)
       const call = (limited: AbortSignal) => callTool(tool, { args, toolContext }, limited)
       return withToolTimeout(call, { name, timeoutMs, clock, signal })

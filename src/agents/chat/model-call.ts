@@ -45,6 +45,7 @@ export class ModelCall {
   /** The parts of the current attempt. */
   stream(): AsyncIterable<ModelPart> {
     const { middlewares, ctx } = this.#options
+    ctx.services.assertActive()
     return withMiddlewares(middlewares, this.#model, ctx)(this.#request)
   }
 

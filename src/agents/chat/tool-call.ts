@@ -115,6 +115,7 @@ async function callWithMiddlewares(
     throw new MillraceError('TOOL_ERROR', `There is no tool '${call.name}'. Tools: ${known || 'none'}.`)
   }
   let next = async ({ tool: chosen, args }: ToolCallInfo): Promise<unknown> => {
+    services.assertActive()
     const { timeoutMs = services.toolTimeoutMs ?? Infinity } = chosen
     const work = async (ctx: ToolContext): Promise<unknown> =>
       readResult(await chosen.call(args, ctx), active)

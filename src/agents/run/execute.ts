@@ -159,6 +159,7 @@ function createRunScope(
       addUsage: (one) => usage.push(one),
       report: options.onProblem,
       shouldStop,
+      assertActive: options.assertActive,
       graceMs: options.graceMs,
       toolTimeoutMs: agent.limits?.toolTimeoutMs ?? options.toolTimeoutMs,
       native: options.native,

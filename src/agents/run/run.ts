@@ -49,6 +49,8 @@ export interface RunOptions {
   readonly runTimeoutMs?: number
   /** How long a tool call may take unless the tool or its agent has its own limit, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
+  /** Called before each model call and tool call. Throws to stop the run there. */
+  readonly assertActive?: () => void
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
   /** Called with problems that are no failure: repaired, ignored, too late to matter. Must not throw. */
@@ -217,6 +219,7 @@ export function startRun(agent: Agent, request: RunRequest, options: StartOption
 function settledOptions(options: StartOptions): SettledOptions {
   const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
   const { newId = randomIds, clock = systemClock, onProblem = ignoreProblem, graceMs = 1000 } = options
+  const { assertActive = alwaysActive } = options
   return {
     checkpoint,
     checkpoints,
@@ -229,8 +232,13 @@ function settledOptions(options: StartOptions): SettledOptions {
     newId,
     clock,
     onProblem,
+    assertActive,
     graceMs,
   }
+}
+
+function alwaysActive(): void {
+  // Nobody else can take the thread.
 }
 
 function ignoreProblem(): void {

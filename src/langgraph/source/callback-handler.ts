@@ -14,6 +14,8 @@ export interface CallbackHandlerOptions {
   readonly report: (problem: string) => void
   /** Undefined: calls of tools may take any time. */
   readonly callLimit?: CallTimers | undefined
+  /** Throws when the run may begin nothing more. */
+  readonly assertActive?: (() => void) | undefined
 }
 
 /** A promise if LangChain should wait before it continues. */
@@ -24,26 +26,29 @@ type ArgsOf<Name extends keyof BaseCallbackHandler> = Parameters<
 
 /**
  * Turns the callbacks of LangChain into native events. Its only effect is that models stream. LangChain awaits it:
- * a provider reads on when the queue has space again. Never throws.
+ * a provider reads on when the queue has space again. Throws only to stop a node, model or tool before it begins.
  */
 export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTarget {
   readonly name = 'millrace'
   readonly [emitTarget] = true
   readonly lc_prefer_streaming = true
   override awaitHandlers = true
+  override raiseError = true
   readonly callLimit: CallTimers | undefined
   readonly #put: CallbackHandlerOptions['put']
   readonly #report: CallbackHandlerOptions['report']
+  readonly #assertActive: CallbackHandlerOptions['assertActive']
   readonly #runs = new OpenRuns()
   #rootId: string | undefined
   #hasRootEnded = false
   #onRootEnd: (() => void) | undefined
 
-  constructor({ put, report, callLimit }: CallbackHandlerOptions) {
+  constructor({ put, report, callLimit, assertActive }: CallbackHandlerOptions) {
     super()
     this.callLimit = callLimit
     this.#put = put
     this.#report = report
+    this.#assertActive = assertActive
   }
 
   override copy(): this {
@@ -60,6 +65,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
 
   override handleChainStart(...args: ArgsOf<'handleChainStart'>): Wait {
     const [serialized, input, runId, parentRunId, tags = [], metadata = {}, , name] = args
+    this.#assertActive?.()
     return this.#emit(() => this.#chainStart({ serialized, input, runId, parentRunId, tags, metadata, name }))
   }
 
@@ -75,6 +81,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
 
   override handleChatModelStart(...args: ArgsOf<'handleChatModelStart'>): Wait {
     const [, , runId, parentRunId, , tags = [], metadata = {}] = args
+    this.#assertActive?.()
     return this.#emit(() => ({
       type: 'model-start',
       runId,
@@ -113,6 +120,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   override handleToolStart(...args: ArgsOf<'handleToolStart'>): Wait {
     const [serialized, input, runId, parentRunId, , metadata, name, toolCallId] = args
     const toolName = name ?? toolClassName(serialized)
+    this.#assertActive?.()
     this.callLimit?.start(runId, toolName, toolCallId)
     return this.#emit(() => ({
       type: 'tool-start',

@@ -20,6 +20,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly capacity?: number
   /** Called with problems that do not harm the run. Must not throw. */
   readonly report: (problem: string) => void
+  /** Called before each node, model call and tool call. Throws to stop the graph there. */
+  readonly assertActive?: () => void
   /** How long a call of a tool may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number | undefined
 }
@@ -109,11 +111,11 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
 
   /** Runs the graph to its end. Never rejects. */
   async #run(): Promise<GraphEnd> {
-    const { input, config, report } = this.#options
+    const { input, config, report, assertActive } = this.#options
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
     const callLimit = this.#callLimit()
-    const handler = new GraphCallbackHandler({ put, report, callLimit })
+    const handler = new GraphCallbackHandler({ put, report, callLimit, assertActive })
     const readChunk = createChunkReader()
     try {
       const chunks = await this.#graph.stream(

@@ -393,7 +393,7 @@ describe('the end of a feed', () => {
 function flusherRig() {
   const clock = manualClock()
   const problems: unknown[] = []
-  const flusher = createLogFlusher(clock, (error) => problems.push(error))
+  const flusher = createLogFlusher({ clock, onProblem: (error) => problems.push(error) })
   const calls: string[] = []
   const writer = (name: string) => ({
     flush: () => Promise.resolve(void calls.push(`${name}@${clock.now()}`)),

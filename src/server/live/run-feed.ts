@@ -20,6 +20,8 @@ export interface RunFeedOptions {
   readonly flusher: LogFlusher
   /** How much stays in memory for subscribers that are behind. */
   readonly bufferBytes: number
+  /** Whether the log has every event before a subscriber sees it. */
+  readonly logFirst?: boolean
 }
 
 /** A run yields to timers and sockets after this many bytes: one that never waits would block them. */
@@ -140,7 +142,7 @@ export class RunFeed {
   }
 
   #show(): void {
-    this.#shown = this.#guarded < this.#logged ? this.recent.next : this.#guarded
+    this.#shown = this.#firstHidden()
     const isFull = this.#bytesSinceChunk > chunkBytes
     if (isFull) this.#bytesSinceChunk = 0
     if (isFull || this.isClosed) this.#announce()
@@ -148,6 +150,13 @@ export class RunFeed {
       this.#isAnnouncing = true
       afterPromises(() => this.#announce())
     }
+  }
+
+  /** The number of the first event that must not be seen yet. */
+  #firstHidden(): number {
+    if (this.isClosed) return this.recent.next
+    if (this.#options.logFirst === true) return this.#logged
+    return this.#guarded < this.#logged ? this.recent.next : this.#guarded
   }
 
   /** Wakes the subscribers, once for all events of a tick. */
@@ -169,6 +178,7 @@ export class RunFeed {
     await this.#options.log.append(batch)
     this.#logged += batch.lines.length
     this.recent.trim(this.#options.bufferBytes, Math.min(this.#logged, this.announced))
+    if (this.#options.logFirst === true) this.#show()
   }
 }
 
@@ -268,10 +278,19 @@ interface Flushable {
   flush(): Promise<void>
 }
 
-const everyMs = 100
+/** How long an event may be missing in the log after it was shown, in milliseconds. */
+const lossWindowMs = 100
 
-/** `onProblem` gets the error of a flush that failed. The next flush of that run tries again. */
-export function createLogFlusher(clock: Clock, onProblem: (error: unknown) => void): LogFlusher {
+interface LogFlusherOptions {
+  readonly clock: Clock
+  /** Gets the error of a flush that failed. The next flush of that run tries again. */
+  readonly onProblem: (error: unknown) => void
+  /** Whether subscribers wait for the flush. */
+  readonly logFirst?: boolean
+}
+
+export function createLogFlusher({ clock, onProblem, logFirst }: LogFlusherOptions): LogFlusher {
+  const everyMs = logFirst === true ? 0 : lossWindowMs
   let due = new Set<Flushable>()
   return {
     flushSoon(feed) {

@@ -1,8 +1,15 @@
-import type { Message } from '@ag-ui/core'
+import type { Message, ToolCall } from '@ag-ui/core'
+import type { IdSource } from '../../core/ids.js'
 import { isRecord } from '../../core/json.js'
-import { cancelledMark, resumeRunStream, type AgUiEvent } from '../../protocol/index.js'
-import type { LogEntry, RunRecord, RunStart, Thread, ThreadChange } from '../../threads/contract.js'
-import { callsWithResult, trimCheckpoint, type SavedCheckpoint } from '../run/thread-change.js'
+import {
+  cutOffMark,
+  isRejected,
+  resumeRunStream,
+  toolErrorMark,
+  type AgUiEvent,
+} from '../../protocol/index.js'
+import type { LogEntry, RunRecord } from '../../threads/contract.js'
+import { callsWithResult } from '../run/thread-change.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 
 /** Messages and state, as a client holds them. */
@@ -17,8 +24,11 @@ export interface LostRun {
   readonly entries: readonly LogEntry[]
   /** The thread that the run started with. */
   readonly start: ThreadContent
+  /** Whether a call can still get its result: from the client, or when an interrupt is answered. */
+  readonly isOpen: (call: ToolCall) => boolean
   /** The error that ends the run. */
   readonly error: Error
+  readonly newId: IdSource
   readonly onUnreadable: (error: unknown) => void
 }
 
@@ -29,86 +39,73 @@ export interface ReplayedRun {
   readonly ended: ThreadContent
 }
 
-/** Replays the logged events and ends the run. */
-export function replayLostRun({ threadId, run, entries, start, error, ...options }: LostRun): ReplayedRun {
+/**
+ * Replays the logged events and ends the run. Calls that were at work get a result that says so: without one, no agent
+ * could go on from there.
+ */
+export function replayLostRun(lost: LostRun): ReplayedRun {
+  const { threadId, run, entries, start, error, isOpen, newId, onUnreadable } = lost
   // Catch-up events may show the client messages that the thread does not have yet.
   const catchUp = run.start?.catchUp ?? 0
   const logged = entries.filter((_, position) => position === 0 || position > catchUp)
+  const events = logged.map(({ json }) => JSON.parse(json) as AgUiEvent)
   const missing: AgUiEvent[] = []
   const stream = resumeRunStream({
     ...start,
     threadId,
     runId: run.runId,
-    events: logged.map(({ json }) => JSON.parse(json) as AgUiEvent),
+    events,
     emit: (event) => missing.push(event),
     // A hook may have changed what is logged. One odd event must not make the thread useless.
-    onUnreadable: options.onUnreadable,
+    onUnreadable,
   })
-  stream.fail(error, { mark: cancelledMark })
+  for (const { id, subagentRunId } of lostCalls(events, stream.fold.messages, isOpen))
+    stream.write({
+      ...{ type: 'TOOL_CALL_RESULT', messageId: newId('message'), toolCallId: id },
+      ...{ content: lostCallContent, metadata: toolErrorMark },
+      ...(subagentRunId === undefined ? {} : { subagentRunId }),
+    })
+  stream.fail(error, { mark: cutOffMark })
   return { lines: missing.map((event) => JSON.stringify(event)), ended: stream.fold }
 }
 
-export interface Loss {
-  readonly thread: Thread | undefined
-  readonly start: RunStart
-  /** The messages that the run started with. */
-  readonly startMessages: readonly Message[]
-  /** Messages and state after the logged events. */
-  readonly ended: ThreadContent
-  readonly stateRules: StateRulesHandle
+const lostCallContent =
+  'The result of this call is lost: its process has ended. It may or may not have been carried out. ' +
+  'Find out before you repeat it.'
+
+interface LostCall {
+  readonly id: string
+  readonly subagentRunId: string | undefined
 }
 
-interface RecoveredContent extends ThreadContent, Pick<ThreadChange, 'interrupts' | 'checkpoint'> {}
-
-/**
- * The thread after a lost run: all that its log has. The checkpoints of its agents are lost, so a run that was resumed
- * only counts when each interrupted call has its result. Else the thread is as before the answers, which can be sent
- * again: old checkpoints beside new messages would be neither.
- */
-export function recoveredContent({
-  thread,
-  start,
-  startMessages,
-  ended,
-  stateRules,
-}: Loss): RecoveredContent {
-  const { interrupts = [], checkpoint } = thread ?? {}
-  const { messages } = ended
-  const state = withPrivatePart(ended.state, start.state, stateRules)
-  if (interrupts.length > 0 && haveResults(interrupts, { startMessages, ended }))
-    return { messages, state, interrupts: [], ...closeCheckpoint(checkpoint, interrupts) }
-  const open = { interrupts, ...(checkpoint === undefined ? {} : { checkpoint }) }
-  if (interrupts.length === 0 || start.isAnswering !== true) return { messages, state, ...open }
-  // The run may have changed the private part of its record.
-  const before = withPrivatePart(stateRules.visible(start.state), thread?.state, stateRules)
-  return { messages: startMessages, state: before, ...open }
-}
-
-/** Whether the run has added the results of all calls that were interrupted. */
-function haveResults(
-  interrupts: Thread['interrupts'],
-  { startMessages, ended }: Pick<Loss, 'startMessages' | 'ended'>,
-): boolean {
-  const known = new Set(startMessages.map(({ id }) => id))
-  const results = callsWithResult(ended.messages.filter(({ id }) => !known.has(id)))
-  return interrupts.every(({ toolCallId }) => toolCallId !== undefined && results.has(toolCallId))
-}
-
-/** The answered interrupts are kept, so that answering once more does nothing. There is nothing left to resume. */
-function closeCheckpoint(checkpoint: unknown, interrupts: Thread['interrupts']): { checkpoint?: unknown } {
-  if (!isSavedCheckpoint(checkpoint)) return {}
-  const answered = [...checkpoint.answered, ...interrupts.map(({ id }) => id)]
-  const closed = { ...checkpoint, openInterrupts: [], frames: {}, values: {}, answered }
-  return { checkpoint: trimCheckpoint(closed) }
-}
-
-function isSavedCheckpoint(checkpoint: unknown): checkpoint is SavedCheckpoint {
-  return (
-    isRecord(checkpoint) && Array.isArray(checkpoint.openInterrupts) && Array.isArray(checkpoint.answered)
-  )
+/** The whole calls since the last user message without a result, the inner ones first. */
+function lostCalls(
+  events: readonly AgUiEvent[],
+  ended: readonly Message[],
+  isOpen: LostRun['isOpen'],
+): readonly LostCall[] {
+  const unfinished = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'TOOL_CALL_START') unfinished.add(event.toolCallId)
+    else if (event.type === 'TOOL_CALL_END') unfinished.delete(event.toolCallId)
+  }
+  const results = callsWithResult(ended)
+  const isLost = (call: ToolCall): boolean =>
+    !results.has(call.id) && !unfinished.has(call.id) && !isOpen(call)
+  const lastUser = ended.findLastIndex(({ role }) => role === 'user')
+  return ended
+    .slice(lastUser + 1)
+    .toReversed()
+    .flatMap((message) =>
+      message.role !== 'assistant' || isRejected(message)
+        ? []
+        : (message.toolCalls ?? [])
+            .filter(isLost)
+            .map(({ id }) => ({ id, subagentRunId: message.subagentRunId })),
+    )
 }
 
 /** The log has only the visible part of the state. */
-function withPrivatePart(visible: unknown, full: unknown, { privatePart }: StateRulesHandle): unknown {
+export function withPrivatePart(visible: unknown, full: unknown, { privatePart }: StateRulesHandle): unknown {
   return isRecord(visible) ? { ...visible, ...privatePart(full) } : visible
 }

@@ -108,7 +108,7 @@ describe('what a lost run leaves in its thread', () => {
 
   test('is its text, cut off, behind the user message', async () => {
     const { messages, version, title } = await recovered(await lose({ events: text }))
-    const metadata = { millrace: { cancelled: true } }
+    const metadata = { millrace: { cutOff: true } }
     expect(messages).toEqual([request, { id: 'a1', role: 'assistant', content: 'It is ', metadata }])
     expect([version, title]).toEqual([1, 'Is it raining?'])
   })
@@ -127,9 +127,45 @@ describe('what a lost run leaves in its thread', () => {
     const { messages, pendingToolCalls } = await recovered(
       await lose({ events: call('c1', 'search', false) }),
     )
-    const metadata = { millrace: { cancelled: true } }
+    const metadata = { millrace: { cutOff: true } }
     expect(messages.at(-1)).toMatchObject({ role: 'assistant', toolCalls: [{ id: 'c1', metadata }] })
     expect(pendingToolCalls).toEqual([])
+  })
+
+  test('has a result for a call that was at work, which says that it is lost', async () => {
+    const { messages } = await recovered(
+      await lose({ events: [...call('c1', 'search', true), ...call('c2', 'search', false)] }),
+    )
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect(messages.at(-1)).toMatchObject({
+      ...{ toolCallId: 'c1', error: expect.stringContaining('is lost') as string },
+      content: expect.stringContaining('may or may not have been carried out') as string,
+    })
+  })
+
+  test('has no second result for a call that has one', async () => {
+    const result: AgentEvent = {
+      ...{ type: 'TOOL_CALL_RESULT', messageId: 't1', toolCallId: 'c1', content: 'rain' },
+    }
+    const { messages } = await recovered(await lose({ events: [...call('c1', 'search', true), result] }))
+    expect(messages.slice(2)).toMatchObject([{ role: 'tool', content: 'rain' }])
+  })
+
+  test('has results for the calls of subagents too', async () => {
+    const events: AgentEvent[] = [
+      ...call('c1', 'helper', true),
+      { type: 'SUBAGENT_STARTED', subagentRunId: 's1', name: 'helper' },
+      ...call('c2', 'search', true).map((event) => ({
+        ...event,
+        subagentRunId: 's1',
+        ...(event.type === 'TOOL_CALL_START' ? { parentMessageId: 'a3' } : {}),
+      })),
+    ]
+    const { messages } = await recovered(await lose({ events }))
+    expect(messages.filter(({ role }) => role === 'tool')).toMatchObject([
+      { toolCallId: 'c1' },
+      { toolCallId: 'c2', subagentRunId: 's1' },
+    ])
   })
 
   test('has a call for the client, which can still be answered', async () => {
@@ -153,7 +189,7 @@ describe('what a lost run leaves in its thread', () => {
       { type: 'STEP_STARTED', stepName: 'look', subagentRunId: 's1' },
     ]
     const { messages } = await recovered(await lose({ events }))
-    const metadata = { millrace: { cancelled: true } }
+    const metadata = { millrace: { cutOff: true } }
     expect(messages.at(-1)).toMatchObject({ id: 'a1', content: 'Half', subagentRunId: 's1', metadata })
   })
 

@@ -1,9 +1,25 @@
+import type { Message, ToolCall } from '@ag-ui/core'
+import { recoverInterrupts, type RecoveredInterrupts } from '../../agents/index.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { threadKeyText } from '../../threads/thread-key.js'
-import type { Lease, LogEntry, RunRecord, Store, Thread, ThreadKey } from '../../threads/contract.js'
+import type {
+  Lease,
+  LogEntry,
+  RunRecord,
+  RunStart,
+  Store,
+  Thread,
+  ThreadKey,
+} from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
-import { messageChange, pendingClientCalls, stillPending, titleFor } from '../run/thread-change.js'
-import { replayLostRun, recoveredContent } from './lost-run.js'
+import {
+  callsWithResult,
+  messageChange,
+  pendingClientCalls,
+  stillPending,
+  titleFor,
+} from '../run/thread-change.js'
+import { replayLostRun, withPrivatePart } from './lost-run.js'
 
 /** Loads a thread. Ends its run first if that was lost with its process. */
 export async function loadThread(server: ServerContext, key: ThreadKey): Promise<Thread | undefined> {
@@ -59,12 +75,12 @@ export function createRecoveries(): Recoveries {
  * Needs the lease, so that no other run can change the thread.
  */
 export async function recoverThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
-  const { store, clock, stateRules, log, metrics } = server
+  const { store, clock, newId, stateRules, log, metrics } = server
   const thread = await store.threads.load(lease.key)
   const run = thread?.run
   if (run?.status !== 'running') return thread
   const entries = await readLog(store, lease.key, run)
-  const start = run.start ?? {
+  const start: RunStart = run.start ?? {
     keep: thread?.messages.length ?? 0,
     append: [],
     state: thread?.state,
@@ -72,13 +88,16 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   }
   const startMessages = [...(thread?.messages ?? []).slice(0, start.keep), ...start.append]
   const lost = new MillraceError('RUN_LOST', lostMessage)
+  const open = openInterrupts(thread, start, startMessages)
   const { lines, ended } = replayLostRun({
-    ...{ threadId: lease.key.thread, run, entries, error: lost },
+    ...{ threadId: lease.key.thread, run, entries, error: lost, newId },
     start: { messages: startMessages, state: start.state },
+    isOpen: openCalls(thread, start, open.interrupts),
     onUnreadable: (error) =>
       log.warn({ ...lease.key, err: error }, 'an event in the log of a lost run cannot be read'),
   })
-  const { messages, state, ...open } = recoveredContent({ thread, start, startMessages, ended, stateRules })
+  const { messages } = ended
+  const state = withPrivatePart(ended.state, start.state, stateRules)
   const added = messages.slice(start.keep)
   // The run may have rewritten earlier messages too.
   const keep = Math.min(start.keep, messageChange(startMessages, messages).keep)
@@ -108,6 +127,34 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   metrics.runEnded({ agent: lease.key.agent, status: 'lost' })
   log.warn({ ...lease.key, runId: run.runId }, 'a run was lost with its process and has been ended')
   return store.threads.load(lease.key)
+}
+
+/** The interrupts that stay open. The result of a call that came with the client's messages is none of its tool. */
+function openInterrupts(
+  thread: Thread | undefined,
+  { answers = [] }: RunStart,
+  startMessages: readonly Message[],
+): RecoveredInterrupts {
+  const { interrupts = [], checkpoint } = thread ?? {}
+  const given = callsWithResult(startMessages)
+  const answered = interrupts.filter(
+    ({ id, toolCallId }) => answers.includes(id) && !given.has(toolCallId ?? ''),
+  )
+  return recoverInterrupts({ interrupts, checkpoint, answered: answered.map(({ id }) => id) })
+}
+
+/** Whether a call can still get its result: from the client, or when an interrupt is answered. */
+function openCalls(
+  thread: Thread | undefined,
+  { clientTools }: RunStart,
+  interrupts: Thread['interrupts'],
+): (call: ToolCall) => boolean {
+  const names = new Set(clientTools)
+  const ids = new Set([
+    ...(thread?.pendingToolCalls ?? []).map(({ id }) => id),
+    ...interrupts.map(({ toolCallId }) => toolCallId),
+  ])
+  return ({ id, function: { name } }) => ids.has(id) || names.has(name)
 }
 
 /** Clients may have seen events that never reached the log. No such event can have the numbers of the end. */

@@ -5,7 +5,7 @@ import type { Lease, Store, Thread, ThreadKey, ThreadSummary } from '../../threa
 import { summarizeThread } from '../../threads/thread-list.js'
 import type { RemovalReason, ThreadRules } from '../contract.js'
 import { toThreadOwner } from '../run/agent-memory.js'
-import { renewLease } from '../run/lease.js'
+import { LeaseRenewal } from '../run/lease.js'
 
 export interface RemoveThreadOptions {
   readonly store: Store
@@ -37,11 +37,11 @@ export async function removeThread(options: RemoveThreadOptions): Promise<Remova
   const lease = await store.leases.acquire(key, { owner, ttlMs: leaseMs })
   if (lease === undefined) return 'busy'
   // If the lease is lost, the store refuses the removal.
-  const stopRenewing = renewLease({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
+  const renewal = new LeaseRenewal({ store, lease, leaseMs, clock, onLost: () => undefined, onProblem })
   try {
     return await removeLeased(lease, options)
   } finally {
-    stopRenewing()
+    renewal.stop()
     // A lease that cannot be released runs out by itself.
     await store.leases.release(lease).catch(onProblem)
   }

@@ -2,8 +2,10 @@ import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import {
   createRunStream,
+  lostEventName,
   parseEventId,
   parsePeer,
+  type AgentEvent,
   type AgUiEvent,
   type EventPosition,
 } from '../../protocol/index.js'
@@ -135,7 +137,8 @@ function withSnapshots(
 
 /**
  * Follows a run by its log, after an event that the client has. If that event was lost with its process before it was
- * logged, the client gets the terminal event alone: the others that recovery wrote may not fit to what it has.
+ * logged, the client gets the thread as it is now, and the terminal event: the others that recovery wrote may not fit to
+ * what it has.
  */
 async function* followAfter(connection: Connection, from: EventPosition): AsyncGenerator<FrameBatch> {
   const { runId, seq } = from
@@ -143,8 +146,8 @@ async function* followAfter(connection: Connection, from: EventPosition): AsyncG
   for await (const entries of followLog(connection, { runId, after: seq })) {
     const hasGap = isFirst && entries[0]?.seq !== seq + 1
     isFirst = false
-    const isLost = hasGap && !(await isLogged(connection, from))
-    yield { runId, entries: isLost ? entries.slice(-1) : entries }
+    if (!hasGap || (await isLogged(connection, from))) yield { runId, entries }
+    else yield* withoutLostEvents(connection, { runId, entries: entries.slice(-1) })
   }
   const { server, key, signal } = connection
   if (!isFirst || signal.aborted) return
@@ -152,6 +155,28 @@ async function* followAfter(connection: Connection, from: EventPosition): AsyncG
   // The run has ended in another process, before it reached that event.
   if (thread && thread.run?.status !== 'running' && !isOfLatestRun(from, thread.run, undefined))
     yield* atRest(thread, server)
+}
+
+async function* withoutLostEvents(
+  { server, key }: Connection,
+  terminal: Extract<FrameBatch, { runId: string }>,
+): AsyncGenerator<FrameBatch> {
+  const thread = await server.store.threads.load(key)
+  const reason = 'The last events were lost with their process.'
+  const lost: AgentEvent = { type: 'CUSTOM', name: lostEventName, value: { reason } }
+  if (thread) yield { events: [lost, ...threadSnapshots(thread, server)] }
+  yield terminal
+}
+
+/** A thread without a live run, as clients get it. */
+function threadSnapshots(
+  { messages, state }: Pick<Thread, 'messages' | 'state'>,
+  { stateRules }: ServerContext,
+): AgentEvent[] {
+  return [
+    { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
+    { type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(state) },
+  ]
 }
 
 async function isLogged({ server, key }: Connection, { runId, seq }: EventPosition): Promise<boolean> {
@@ -168,16 +193,15 @@ function* atRest(
     state,
     interrupts,
   }: Pick<Thread, 'key' | 'messages' | 'state' | 'interrupts' | 'run'>,
-  { stateRules, newId }: ServerContext,
+  server: ServerContext,
 ): Generator<FrameBatch> {
   const events: AgUiEvent[] = []
   const stream = createRunStream({
     threadId: key.thread,
-    runId: run?.runId ?? newId('run'),
+    runId: run?.runId ?? server.newId('run'),
     emit: (event) => events.push(event),
   })
-  stream.write({ type: 'MESSAGES_SNAPSHOT', messages: [...messages] })
-  stream.write({ type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(state) })
+  for (const event of threadSnapshots({ messages, state }, server)) stream.write(event)
   stream.finish(interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' })
   yield { events }
 }

@@ -176,7 +176,7 @@ async function startOnThread(
       state: plan.state,
       clientTools: input.tools.map(({ name }) => name),
       catchUp: plan.catchUp.length,
-      ...(plan.resume.length > 0 ? { isAnswering: true } : {}),
+      ...(plan.resume.length > 0 ? { answers: plan.resume.map(({ interruptId }) => interruptId) } : {}),
     },
   }
   if (server.isClosing()) throw serverClosing()

@@ -60,6 +60,7 @@ export class EventPipe implements RunSink, FeedLog {
       log: this,
       flusher: server.flusher,
       bufferBytes: server.limits.bufferBytes,
+      ...(server.stream.logFirst === undefined ? {} : { logFirst: server.stream.logFirst }),
     })
   }
 
@@ -86,7 +87,7 @@ export class EventPipe implements RunSink, FeedLog {
   }
 
   #output(event: AgUiEvent): Sent {
-    if (!this.#outputHooks) return this.#clientTools ? this.#push(event) : this.feed.push(event)
+    if (!this.#outputHooks) return this.#push(event)
     let changed: ReturnType<OutputHooks>
     try {
       changed = this.#outputHooks(event)
@@ -121,15 +122,27 @@ export class EventPipe implements RunSink, FeedLog {
   }
 
   #push(event: AgUiEvent): Sent {
-    if (!this.#clientTools || !this.#endsClientCall(event, this.#clientTools)) return this.feed.push(event)
+    if (!this.#isLoggedFirst(event)) return this.feed.push(event)
     return this.feed.pushSafely(event).catch((error: unknown) => this.#stop(logWriteError(error)))
   }
 
-  /** Whether the client executes a tool call once it sees this event. The log must have the event before. */
-  #endsClientCall(event: AgUiEvent, clientTools: ReadonlySet<string>): boolean {
-    if (event.type === 'TOOL_CALL_START' && clientTools.has(event.toolCallName))
-      (this.#clientCalls ??= new Set()).add(event.toolCallId)
-    return event.type === 'TOOL_CALL_END' && this.#clientCalls?.has(event.toolCallId) === true
+  /**
+   * Whether the log must have the event before anybody sees it: the result of a tool, which must not be executed again,
+   * and the end of a call that the client executes once it sees it.
+   */
+  #isLoggedFirst(event: AgUiEvent): boolean {
+    switch (event.type) {
+      case 'TOOL_CALL_RESULT':
+        return true
+      case 'TOOL_CALL_START':
+        if (this.#clientTools?.has(event.toolCallName))
+          (this.#clientCalls ??= new Set()).add(event.toolCallId)
+        return false
+      case 'TOOL_CALL_END':
+        return this.#clientCalls?.has(event.toolCallId) === true
+      default:
+        return false
+    }
   }
 
   #stop(error: unknown): void {

@@ -10,7 +10,7 @@ import type { Lease, Store } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
 import { RunFeed } from '../live/run-feed.js'
-import { acquireLease, renewLease } from './lease.js'
+import { acquireLease, LeaseRenewal } from './lease.js'
 
 const key = keyOf('t')
 
@@ -201,8 +201,8 @@ describe('the renewal of a lease', () => {
     return taken
   }
 
-  function renew(store: Store = failing.store): () => void {
-    return renewLease({
+  function renew(store: Store = failing.store): LeaseRenewal {
+    return new LeaseRenewal({
       ...{ store, lease, leaseMs, clock },
       onLost: ({ code }) => void lost.push(`${code}@${clock.now()}`),
       onProblem: (error) => void problems.push(error),
@@ -214,11 +214,11 @@ describe('the renewal of a lease', () => {
   }
 
   test('a lease is renewed at a third of its time, until that is stopped', async () => {
-    const stop = renew()
+    const renewal = renew()
     await clock.advance(10_000)
     expect(renewals()).toBe(33)
     expect(await failing.store.leases.isHeld(key)).toBe(true)
-    stop()
+    renewal.stop()
     expect(clock.pending).toBe(0)
     await clock.advance(leaseMs)
     expect([renewals(), lost, problems]).toEqual([33, [], []])
@@ -256,15 +256,30 @@ describe('the renewal of a lease', () => {
     expect(lost).toEqual(['LEASE_LOST@1200'])
   })
 
+  test('a process that was suspended knows by its own clock that its lease has run out', async () => {
+    let suspendedMs = 0
+    const renewal = new LeaseRenewal({
+      ...{ store: failing.store, lease, leaseMs, onProblem: (error) => void problems.push(error) },
+      clock: { ...clock, now: () => clock.now() + suspendedMs },
+      onLost: ({ code }) => void lost.push(code),
+    })
+    await clock.advance(600)
+    expect(() => renewal.assertValid()).not.toThrow()
+    suspendedMs = leaseMs
+    const codes = [1, 2].map(() => codeOf(() => renewal.assertValid()))
+    expect(codes).toEqual(['LEASE_LOST', 'LEASE_LOST'])
+    expect([lost, clock.pending]).toEqual([['LEASE_LOST'], 0])
+  })
+
   test('one that is stopped while it is renewed is not lost, however that ends', async () => {
     for (const end of ['refused', 'failed'] as const) {
       const answer = deferred<boolean>()
-      const stop = renew({
+      const renewal = renew({
         ...failing.store,
         leases: { ...failing.store.leases, renew: () => answer.promise },
       })
       await clock.advance(300)
-      stop()
+      renewal.stop()
       if (end === 'refused') answer.resolve(false)
       else answer.reject(storeError())
       await clock.advance(10_000)
@@ -272,3 +287,12 @@ describe('the renewal of a lease', () => {
     }
   })
 })
+
+function codeOf(act: () => void): unknown {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code
+  }
+}

@@ -95,13 +95,8 @@ export interface RenewLeaseOptions {
   readonly onProblem: (error: unknown) => void
 }
 
-/** Renews a lease until the returned function is called. If the store fails, tries again until the lease runs out. */
-export function renewLease(options: RenewLeaseOptions): () => void {
-  const renewal = new LeaseRenewal(options)
-  return () => renewal.stop()
-}
-
-class LeaseRenewal {
+/** Renews a lease until it is stopped. If the store fails, tries again until the lease runs out. */
+export class LeaseRenewal {
   readonly #options: RenewLeaseOptions
   readonly #renewNow = (): void => void this.#renew()
   #isOver = false
@@ -118,6 +113,21 @@ class LeaseRenewal {
   stop(): void {
     this.#isOver = true
     this.#cancel()
+  }
+
+  /**
+   * Throws LEASE_LOST when the lease has run out by this process's own clock. A process that was suspended learns it here,
+   * before the store can tell.
+   */
+  assertValid(): void {
+    const { clock, onLost } = this.#options
+    if (clock.now() < this.#validUntil) return
+    const error = leaseLost()
+    if (!this.#isOver) {
+      this.stop()
+      onLost(error)
+    }
+    throw error
   }
 
   #schedule(): () => void {
@@ -138,9 +148,13 @@ class LeaseRenewal {
     if (clock.now() < this.#validUntil) this.#cancel = this.#schedule()
     else {
       this.#isOver = true
-      onLost(new MillraceError('LEASE_LOST', 'The thread was taken over by another process.'))
+      onLost(leaseLost())
     }
   }
+}
+
+function leaseLost(): MillraceError {
+  return new MillraceError('LEASE_LOST', 'The thread was taken over by another process.')
 }
 
 type Release = () => void | Promise<void>

@@ -8,7 +8,7 @@ import type { RunFeed } from '../live/run-feed.js'
 import type { RunSpan } from '../observe/tracing.js'
 import type { AgentPlan } from '../plan/run-plan.js'
 import { EventPipe } from './event-pipe.js'
-import { renewLease } from './lease.js'
+import { LeaseRenewal } from './lease.js'
 import type { SavedCheckpoint } from './thread-change.js'
 
 /** All that a run needs. */
@@ -43,6 +43,7 @@ class AgentRun implements LiveRun, CheckpointStore {
   readonly done: Promise<void>
   saved: SavedCheckpoint | undefined
   readonly #setup: RunSetup
+  readonly #renewal: LeaseRenewal
   readonly #started: StartedRun
 
   constructor(setup: RunSetup) {
@@ -56,10 +57,10 @@ class AgentRun implements LiveRun, CheckpointStore {
     this.start = { messages: plan.messages, state: server.stateRules.visible(plan.state) }
     const pipe = new EventPipe(setup, this)
     this.feed = pipe.feed
-    const stopRenewing = this.#renewLease()
+    this.#renewal = this.#renewLease()
     this.#started = this.#startAgent(pipe)
     this.done = this.#started.result.then((outcome) => {
-      stopRenewing()
+      this.#renewal.stop()
       setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
     })
   }
@@ -82,10 +83,10 @@ class AgentRun implements LiveRun, CheckpointStore {
     return Promise.resolve()
   }
 
-  #renewLease(): () => void {
+  #renewLease(): LeaseRenewal {
     const { server, lease, controller } = this.#setup
     const { store, limits, clock, log } = server
-    return renewLease({
+    return new LeaseRenewal({
       ...{ store, lease, leaseMs: limits.leaseMs, clock },
       onLost: (error) => controller.abort(error),
       onProblem: (error) => log.warn({ ...lease.key, err: error }, 'a lease could not be renewed'),
@@ -111,6 +112,7 @@ class AgentRun implements LiveRun, CheckpointStore {
         sink: pipe,
         runTimeoutMs: limits.runTimeoutMs,
         toolTimeoutMs: limits.toolTimeoutMs,
+        assertActive: () => this.#renewal.assertValid(),
         trace: span.context,
         newId,
         clock,

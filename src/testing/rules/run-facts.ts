@@ -1,6 +1,12 @@
 import type { Message } from '@ag-ui/core'
 import { isRecord } from '../../core/json.js'
-import { retryEventName, rewriteEventName, type AgUiEvent, type EventOf } from '../../protocol/index.js'
+import {
+  lostEventName,
+  retryEventName,
+  rewriteEventName,
+  type AgUiEvent,
+  type EventOf,
+} from '../../protocol/index.js'
 
 /** Facts about the stream so far that rules need. All but `threadId` are about the current run. */
 export interface RunFacts {
@@ -120,6 +126,7 @@ function afterSnapshot(facts: RunFacts, { messages }: EventOf<'MESSAGES_SNAPSHOT
 }
 
 function afterCustomEvent(facts: RunFacts, { name, value }: EventOf<'CUSTOM'>): RunFacts {
+  if (name === lostEventName) return { ...facts, streamed: new Map() }
   if ((name !== retryEventName && name !== rewriteEventName) || !isRecord(value)) return facts
   const { messageIds, messages } = value
   const ids: readonly unknown[] = Array.isArray(messageIds) ? messageIds : []
