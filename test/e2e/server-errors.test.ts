@@ -307,3 +307,21 @@ it('the same events come as protobuf to a client that asks for it', async () => 
   assertValidStream(decoded, { input: asked })
   expect(decoded).toEqual(events)
 })
+
+describe.each(['.', '..'])('a thread cannot be named %j, since no address can hold it', (threadId) => {
+  const message = "threadId: '.' and '..' cannot stand in an address. Choose another id"
+  const refusal = { status: 400, body: { error: { code: 'INVALID_INPUT', message } } }
+
+  it('for a run, a connection and a cancellation', async () => {
+    const { served, model } = await serveModel(() => 'Fine.')
+    const fields = { runId: 'run-1', tools: [], context: [], state: {} }
+    const messages = [{ id: 'u1', role: 'user', content: 'Hi.' }]
+    const run = { ...fields, threadId, messages }
+    expect(await served.ask('POST /run', { body: run })).toMatchObject(refusal)
+    expect(await served.ask('POST /', { body: run })).toMatchObject(refusal)
+    expect(await served.ask('POST /connect', { body: { threadId } })).toMatchObject(refusal)
+    expect(await served.ask('POST /cancel', { body: { threadId } })).toMatchObject(refusal)
+    expect(model.requests).toEqual([])
+    expect((await served.ask('GET /thread/list')).body).toEqual({ threads: [] })
+  })
+})

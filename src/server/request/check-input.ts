@@ -10,7 +10,7 @@ const notInIds = /[\p{Cc}\p{Cs}]/u
 
 /** Throws INVALID_INPUT, naming the field, for an input above the limits or with ids that cannot be stored and sent. */
 export function checkRunInput(input: RunInput, limits: Limits): void {
-  checkId(input.threadId, 'threadId', limits)
+  checkThreadId(input.threadId, 'threadId', limits)
   checkId(input.runId, 'runId', limits)
   if (input.parentRunId !== undefined) checkId(input.parentRunId, 'parentRunId', limits)
   checkCount(input.messages, 'messages', limits.messages)
@@ -30,6 +30,14 @@ export function checkId(value: unknown, name: string, limits: Limits): string {
   if (typeof value !== 'string') throw invalidField(name, 'expected a string')
   checkIdText(value, limits, () => name)
   return value
+}
+
+/** Returns the id of a thread, as `checkId` does. No address can hold a dot or two: URLs resolve them. */
+export function checkThreadId(value: unknown, name: string, limits: Limits): string {
+  const id = checkId(value, name, limits)
+  if (id === '.' || id === '..')
+    throw invalidField(name, "'.' and '..' cannot stand in an address. Choose another id")
+  return id
 }
 
 function checkMessageIds(message: RunInput['messages'][number], index: number, limits: Limits): void {

@@ -4,7 +4,7 @@ import { isRecord } from '../../core/json.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { OptionalRoute } from '../contract.js'
-import { checkId } from '../request/check-input.js'
+import { checkId, checkThreadId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import type { Exchange } from '../stream/reply.js'
 
@@ -39,14 +39,14 @@ export async function readThreadBody(
 }> {
   const body = await readJson(request, server)
   if (!isRecord(body)) throw new MillraceError('INVALID_INPUT', 'The body must be an object with a threadId.')
-  const thread = checkId(body.threadId, 'threadId', server.limits)
+  const thread = checkThreadId(body.threadId, 'threadId', server.limits)
   const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)
   return { body, key: { ...owner, thread }, runId }
 }
 
 /** Returns the thread that the path names. */
 export function threadInPath({ limits }: ServerContext, { owner, param }: RouteRequest): ThreadKey {
-  return { ...owner, thread: checkId(param('thread'), 'thread', limits) }
+  return { ...owner, thread: checkThreadId(param('thread'), 'thread', limits) }
 }
 
 const maxPageSize = 200
