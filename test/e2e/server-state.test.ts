@@ -216,7 +216,27 @@ describe('PATCH /state', () => {
     expect(await stored()).toEqual(before)
   })
 
+  it('of the root drops the keys of the client alone, and the next run has what is left', async () => {
+    const { stored, seen, talk, patch } = await begin()
+    expect(await patch([{ op: 'replace', path: '', value: { title: 'Food' } }])).toMatchObject({
+      status: 200,
+    })
+    const left = { plan: 'gold', title: 'Food' }
+    expect(await stored()).toEqual(left)
+    talk.client.setState(left)
+    await talk.say('What is there?')
+    expect(seen.at(-1)).toEqual({ ...left, score: 9 })
+    // What the client has read, with a change.
+    const read = { ...(talk.client.state as object), title: 'Shopping' }
+    expect(await patch([{ op: 'replace', path: '', value: read }])).toMatchObject({ status: 200 })
+    expect(await stored()).toEqual({ plan: 'gold', title: 'Shopping' })
+    expect(await patch([{ op: 'remove', path: '' }])).toMatchObject({ status: 200 })
+    expect(await stored()).toEqual({ plan: 'gold' })
+  })
+
   it.each([
+    [{ op: 'replace', path: '', value: { plan: 'free' } }],
+    [{ op: 'replace', path: '', value: { plan: 'gold', score: 1 } }],
     [{ op: 'replace', path: '/plan', value: 'free' }],
     [{ op: 'replace', path: '/score', value: 1 }],
     [{ op: 'copy', from: '/score', path: '/mine' }],

@@ -17,6 +17,11 @@ export function topKeyOf(pointer: string): string | undefined {
   return jsonpatch.unescapePathComponent(pointer.slice(1, end === -1 ? undefined : end))
 }
 
+/** The JSON pointer to a top-level key. */
+export function toPointer(key: string): string {
+  return `/${jsonpatch.escapePathComponent(key)}`
+}
+
 /** The value at a pointer. Sees own members only. Throws `PatchMisfit` when there is none. */
 export function readAt(document: unknown, pointer: string): unknown {
   const found = segmentsOf(pointer).reduce(childOf, document)

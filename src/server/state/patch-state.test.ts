@@ -79,12 +79,21 @@ describe('the root', () => {
     ['is removed', [{ op: 'remove', path: '' }], {}],
     ['becomes one of its parts', [{ op: 'copy', from: '/a', path: '' }], { b: [1, 2] }],
     [
-      'gets nothing for server keys',
-      [{ op: 'replace', path: '', value: { plan: 2, secret: 3, n: 1 } }],
+      'is replaced by what a client has read and changed',
+      [{ op: 'replace', path: '', value: { plan: { step: 1 }, n: 1 } }],
       { n: 1 },
     ],
   ])('%s, and the keys of the server stay', (_what, patch, rest) => {
     expect(patchState(state, patch, rules)).toEqual({ ...own, ...rest })
+  })
+
+  it('cannot become a part that has keys of the server', () => {
+    const patch = [
+      { op: 'add', path: '/mine', value: { 'app:a/b': 1 } },
+      { op: 'move', from: '/mine', path: '' },
+    ]
+    const { code, message } = failure(patch)
+    expect([code, message]).toEqual(['INVALID_PATCH', "Operation 1: '/app:a~1b' is not yours to change."])
   })
 
   it('is copied without what is private', () => {
@@ -126,6 +135,9 @@ describe('what is no patch', () => {
     ['a test of what is private', { op: 'test', path: '/secret', value: 'hush' }],
     ['a copy of what is private', { op: 'copy', from: '/secret', path: '/c' }],
     ['a private key that does not exist', { op: 'remove', path: '/temp:none' }],
+    ['a root with another value for what is read-only', { op: 'replace', path: '', value: { plan: 2 } }],
+    ['a root with a value for what is private', { op: 'add', path: '', value: { secret: 'hush' } }],
+    ['a root with a private key that does not exist', { op: 'replace', path: '', value: { 'app:x': 1 } }],
   ])('is refused with its place: %s', (_what, operation) => {
     const error = failure([add, operation])
     expect(error).toMatchObject({ code: 'INVALID_PATCH', status: 422, details: { operation: 1 } })

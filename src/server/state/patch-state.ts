@@ -2,7 +2,7 @@ import type { JsonPatchOperation } from '@ag-ui/core'
 import { JsonPatchOperationSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
-import { applyOperation, PatchMisfit, readAt, segmentsOf, topKeyOf } from './json-patch.js'
+import { applyOperation, PatchMisfit, readAt, segmentsOf, toPointer, topKeyOf } from './json-patch.js'
 import { withoutKeys, type StateRulesHandle } from './state-rules.js'
 
 const maxOperations = 1000
@@ -12,7 +12,8 @@ const maxDepth = 256
 
 /**
  * Applies a client's RFC 6902 patch to a state, as a whole or not at all. The root stands for what the client may
- * change: an operation on it leaves the server's keys as they are. Never changes its arguments.
+ * change: an operation on it leaves the server's keys as they are, and may name one only with the value that it has. Never
+ * changes its arguments.
  *
  * Throws INVALID_PATCH for a value that is no patch or touches the server's keys, and PATCH_CONFLICT for a patch that does
  * not fit the state. Both name the operation, counted from 0.
@@ -125,8 +126,10 @@ function applyToRoot(document: unknown, { operation, source, index, rules }: Roo
   }
   const next: unknown = operation.op === 'remove' ? {} : 'value' in operation ? operation.value : source
   if (!isRecord(next)) throw invalidPatch(index, 'the root must be an object')
-  const kept = isRecord(document) ? withoutKeys(document, (key) => !rules.isServerKey(key)) : {}
-  return { ...(withoutKeys(next, rules.isServerKey) as object), ...(kept as object) }
+  const current = isRecord(document) ? document : {}
+  const denied = Object.keys(next).find((key) => rules.isServerKey(key) && !isEqual(next[key], current[key]))
+  if (denied !== undefined) throw invalidPatch(index, `'${toPointer(denied)}' is not yours to change`)
+  return { ...next, ...(withoutKeys(current, (key) => !rules.isServerKey(key)) as object) }
 }
 
 /** Copies the value: later operations may write into it. */
