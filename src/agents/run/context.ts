@@ -160,5 +160,5 @@ export function isStateChange(event: EventOf<'STATE_SNAPSHOT'>): boolean {
 }
 
 function copyJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+  return value === undefined ? undefined : toJson(value, 'state')
 }

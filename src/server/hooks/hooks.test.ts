@@ -699,17 +699,23 @@ describe('outputChange', () => {
     expect(made.logText()).toContain('TEXT_MESSAGE_CONTENT.delta')
   })
 
+  /** What JSON would lose without a word. */
+  const lost = { later: Promise.resolve(1) }
+
   const spoilt: readonly [string, (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>][] = [
-    ['a copy', (event) => ({ ...event, rawEvent: 1n })],
-    ['a copy, later', (event) => Promise.resolve({ ...event, rawEvent: 1n })],
-    ['the event itself', (event) => Object.assign(event, { rawEvent: 1n })],
+    ['a copy', (event) => ({ ...event, rawEvent: lost })],
+    ['a copy, later', (event) => Promise.resolve({ ...event, rawEvent: lost })],
+    ['the event itself', (event) => Object.assign(event, { rawEvent: lost })],
   ]
 
   test.each(spoilt)('that makes of %s something that is not JSON fails the run', async (_, spoil) => {
     const made = served({
       outputChange: (event) => (event.type === 'TEXT_MESSAGE_END' ? spoil(event) : event),
     })
-    expect((await made.run()).at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'ENCODING_ERROR' })
+    const events = await made.run()
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'ENCODING_ERROR' })
+    expect(JSON.stringify(events)).not.toContain('rawEvent')
+    expect(made.logText()).toContain('rawEvent.later is a Promise')
     expect((await made.ask('GET /metrics')).text).toContain('hook="outputChange"} 1')
     expect(await made.store.leases.isHeld(keyOf())).toBe(false)
   })
@@ -717,7 +723,7 @@ describe('outputChange', () => {
   it('that spoils a call of the client fails the run, and the call is sent as it was', async () => {
     const pick = { name: 'pick', description: 'Picks.', parameters: {} }
     const made = served(
-      { outputChange: (event) => (event.type === 'TOOL_CALL_END' ? { ...event, rawEvent: 1n } : event) },
+      { outputChange: (event) => (event.type === 'TOOL_CALL_END' ? { ...event, rawEvent: lost } : event) },
       talker(() => [{ toolCall: { name: 'pick' } }]),
     )
     const events = await made.run({ tools: [pick] })

@@ -10,8 +10,8 @@ import type { RunInfo } from './hooks.js'
 export type OutputHooks = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
 
 /**
- * Adds a timestamp if the server is to, calls `outputRecord`, then `outputChange`. Undefined without all three. The result may still be impossible to write as
- * JSON: for callers that write it at once, and fail with `notWritable` then.
+ * Adds a timestamp if the server is to, calls `outputRecord`, then `outputChange`. Undefined without all three. What
+ * `outputChange` returns becomes JSON by the rule of `toJson`.
  */
 export function createOutputHooks(server: HookContext, info: RunInfo): OutputHooks | undefined {
   const { outputRecord, outputChange } = server.hooks
@@ -44,39 +44,18 @@ export function withTimestamp(event: AgUiEvent, clock: Clock): AgUiEvent {
   return event.timestamp === undefined ? { ...event, timestamp: clock.now() } : event
 }
 
-/** The same, with a result that can be written as JSON. Without hooks the event itself. */
-export function createCheckedOutputHooks(server: HookContext, info: RunInfo): OutputHooks {
-  const hooks = createOutputHooks(server, info)
-  if (!hooks) return (event) => event
-  if (!server.hooks.outputChange) return hooks
-  return async (event) => {
-    const changed = await hooks(event)
-    return callHook(server, 'outputChange', () => {
-      assertWritable(changed)
-      return changed
-    })
-  }
-}
-
-/** The error of a run whose changed event cannot be written as JSON. */
+/** The error of a run whose event cannot be written as JSON, because `outputRecord` has changed it. */
 export function notWritable({ type }: AgUiEvent, cause: unknown): MillraceError {
-  const message = `The hook 'outputChange' made a ${type} event that cannot be written as JSON.`
+  const message = `The hook 'outputRecord' changed a ${type} event, which cannot be written as JSON now. Use \`outputChange\`.`
   return new MillraceError('ENCODING_ERROR', message, { cause })
-}
-
-function assertWritable(event: AgUiEvent): void {
-  try {
-    JSON.stringify(event)
-  } catch (cause) {
-    throw notWritable(event, cause)
-  }
 }
 
 /** Also checks the same object: hooks may change the event in place. */
 function checkChanged(event: AgUiEvent, changed: AgUiEvent): AgUiEvent {
   if (changed !== event) assertSameIds(event, changed)
-  const problem = eventProblem(changed)
-  if (problem === undefined) return changed
+  const json = toJson(changed, `The ${event.type} event of outputChange`) as AgUiEvent
+  const problem = eventProblem(json)
+  if (problem === undefined) return json
   throw new MillraceError('HOOK_ERROR', `The hook 'outputChange' made a malformed event: ${problem}`)
 }
 

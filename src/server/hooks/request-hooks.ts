@@ -82,7 +82,7 @@ export async function changeInput(
     const changed = checkChangedInput({ ...result, threadId, runId }, server)
     const sent = new Map(input.messages.map((message) => [message.id, message]))
     const messages = changed.messages.map((message) => withSentMark(message, sent.get(message.id)))
-    return { ...changed, messages }
+    return { ...changed, messages, state: toJson(changed.state, 'The state of inputChange') }
   })
   const changed = await untilAborted(Promise.resolve(changing), info.signal)
   info.input = requestFields(changed)

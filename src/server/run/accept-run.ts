@@ -4,7 +4,7 @@ import { createRunStream, type AgUiEvent, type RunInput, type RunStream } from '
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { RunInfo } from '../hooks/hooks.js'
-import { createCheckedOutputHooks, toVisibleCatchUp } from '../hooks/output-hooks.js'
+import { createOutputHooks, toVisibleCatchUp } from '../hooks/output-hooks.js'
 import {
   changeInput,
   createRunInfo,
@@ -143,7 +143,7 @@ async function runWithoutAgent(
   const events: AgUiEvent[] = []
   const emit = (event: AgUiEvent): void => void events.push(event)
   write(createRunStream({ threadId: key.thread, runId, emit }), emit)
-  const outputHooks = createCheckedOutputHooks(server, info)
+  const outputHooks = createOutputHooks(server, info) ?? ((event) => event)
   const output: AgUiEvent[] = []
   for (const event of events) output.push(await outputHooks(event))
   return { type: 'ended', runId, events: output }

@@ -3,7 +3,7 @@ import { toWireError } from '../../core/errors.js'
 import { isEqual } from '../../core/json.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunRecord } from '../../threads/contract.js'
-import { createCheckedOutputHooks, snapshotState } from '../hooks/output-hooks.js'
+import { createOutputHooks, snapshotState } from '../hooks/output-hooks.js'
 import type { RunFeed } from '../live/run-feed.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import type { RunSetup } from './live-run.js'
@@ -99,7 +99,7 @@ interface LastEvents {
 async function sendLastEvents(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<LastEvents> {
   const { server, feed, info, problem } = run
   const { stateRules, log } = server
-  const outputHooks = createCheckedOutputHooks(server, info)
+  const outputHooks = createOutputHooks(server, info) ?? ((event) => event)
   const report = (error: unknown): void =>
     log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
   // The run has failed already: a hook that fails too changes nothing.

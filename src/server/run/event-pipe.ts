@@ -1,6 +1,7 @@
 import type { EventEdit, NativeHooks, Outcome, RunSink } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import { createFold, eventProblem, type AgUiEvent, type Fold } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import { agentEventHooks, nativeEventHooks } from '../hooks/agent-hooks.js'
@@ -105,7 +106,7 @@ export class EventPipe implements RunSink, FeedLog {
     try {
       return this.#push(changed)
     } catch (cause) {
-      this.#setup.server.metrics.hookFailed({ hook: 'outputChange' })
+      this.#setup.server.metrics.hookFailed({ hook: 'outputRecord' })
       return this.#fail(event, notWritable(event, cause))
     }
   }
@@ -113,9 +114,9 @@ export class EventPipe implements RunSink, FeedLog {
   /** Stops the run. The event leaves unchanged, unless a hook has spoilt it. */
   #fail(event: AgUiEvent, error: unknown): Sent {
     this.#stop(error)
-    if (eventProblem(event) !== undefined) return undefined
     try {
-      return this.#push(event)
+      const own = toJson(event, event.type) as AgUiEvent
+      return eventProblem(own) === undefined ? this.#push(own) : undefined
     } catch {
       return undefined
     }
