@@ -172,3 +172,98 @@ it.each([5, undefined, [1], { later: Promise.resolve(1) }])(
     expect(talk.client.state).toEqual({ count: 2 })
   },
 )
+
+describe.each(['server', 'client'] as const)('with the history of the %s, a first request', (history) => {
+  /** Counts how often `initialState` is asked. */
+  async function serveAsked(store: 'memory' | 'sqlite' = 'memory') {
+    const asked: string[] = []
+    const hooks: Hooks = {
+      initialState(_, { runId }) {
+        asked.push(runId)
+        return { count: 5, budget: 9 }
+      },
+    }
+    const served = await serveAgents({
+      agents: [counter()],
+      ...{ hooks, history, store, state: { private: ['budget'] } },
+    })
+    const stored = async (from = served) =>
+      ((await from.ask('GET /state_snapshot/thread-1')).body as { snapshot?: unknown }).snapshot
+    return { served, stored, asked }
+  }
+
+  it('with a state alone counts: it is stored, and initialState is asked once', async () => {
+    const { served, stored, asked } = await serveAsked('sqlite')
+    const talk = served.talk()
+    talk.client.setState({ theme: 'dark', budget: 1000 })
+    await talk.send()
+    expect(talk.client.state).toEqual({ count: 5, theme: 'dark' })
+    expect(await stored()).toEqual({ count: 5, theme: 'dark' })
+    talk.client.setState({ ...(talk.client.state as object), theme: 'light' })
+    await talk.send()
+    expect(await stored()).toEqual({ count: 5, theme: 'light' })
+    const again = await served.restart()
+    // A fresh client, which has seen nothing of it.
+    const fresh = again.talk()
+    fresh.client.setState({ size: 2 })
+    await fresh.say('Count.')
+    const counted = history === 'server' ? { count: 6, theme: 'light', size: 2 } : { count: 1, size: 2 }
+    expect(fresh.client.state).toEqual(counted)
+    expect(await stored(again)).toEqual(counted)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('with nothing in it, or one that is refused, makes no thread and does not ask', async () => {
+    const { served, stored, asked } = await serveAsked()
+    const talk = served.talk()
+    await talk.send()
+    const resume = [{ interruptId: 'none', status: 'resolved' as const, payload: {} }]
+    const body = { runId: 'r0', protocolVersion: '1.0', tools: [], context: [], messages: [] }
+    const { events } = await served.stream('/run', {
+      body: { ...body, threadId: 'thread-1', resume, state: { theme: 'dark' } },
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'INVALID_RESUME' })
+    expect((await served.ask('GET /state_snapshot/thread-1')).status).toBe(404)
+    expect(asked).toEqual([])
+    await talk.say('Count.')
+    await talk.say('Count.')
+    expect(await stored()).toEqual({ count: 7 })
+    expect(asked).toHaveLength(1)
+  })
+})
+
+it('a thread that began with a state alone takes the history of its client', async () => {
+  const served = await serveAgents({ agents: [counter()] })
+  const talk = served.talk()
+  talk.client.setState({ theme: 'dark' })
+  await talk.send()
+  talk.client.addMessage({ id: 'a0', role: 'assistant', content: 'Hello! Shall I count?' })
+  await talk.say('Yes.')
+  const { body } = await served.ask('GET /message_snapshot/thread-1')
+  const { messages } = body as { messages: { content?: string; metadata?: unknown }[] }
+  expect(messages[0]).toMatchObject({ content: 'Hello! Shall I count?' })
+  expect(JSON.stringify(messages[0]?.metadata)).toContain('imported')
+  expect(messages[1]).toMatchObject({ content: 'Yes.' })
+})
+
+it('a state alone is stored also for a thread whose history is the client’s', async () => {
+  const served = await serveAgents({ agents: [counter()], history: 'client' })
+  const talk = served.talk()
+  await talk.say('Count.')
+  talk.client.setState({ ...(talk.client.state as object), theme: 'dark' })
+  await talk.send()
+  const { body } = await served.ask('GET /state_snapshot/thread-1')
+  expect(body).toMatchObject({ snapshot: { count: 1, theme: 'dark' } })
+  const { body: history } = await served.ask('GET /message_snapshot/thread-1')
+  expect((history as { messages: unknown[] }).messages).toHaveLength(talk.client.messages.length)
+})
+
+it('a new thread makes room also when its first request has a state alone', async () => {
+  const served = await serveAgents({ agents: [counter()], threads: { maxPerUser: 1 } })
+  await served.talk({ threadId: 'old' }).say('Count.')
+  const talk = served.talk({ threadId: 'new' })
+  talk.client.setState({ theme: 'dark' })
+  await talk.send()
+  const { body } = await served.ask('GET /thread/list')
+  expect(body).toMatchObject({ threads: [{ threadId: 'new', messageCount: 0 }] })
+})

@@ -53,8 +53,8 @@ export interface Hooks {
     info: RunInfo & { readonly thread: ThreadInfo },
   ) => Awaitable<RunInput>
   /**
-   * Returns the state that a new thread starts with, an object. Called once for each thread, after `inputChange`. What the
-   * client has sent is added to it, except for keys that belong to the server.
+   * Returns the state that a new thread starts with, an object. Called once for each thread, after `inputChange`, with the
+   * request that makes the thread. What the client has sent is added to it, except for keys that belong to the server.
    */
   readonly initialState?: (input: RunInput, info: RunInfo) => unknown
   /**

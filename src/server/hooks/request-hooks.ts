@@ -89,10 +89,10 @@ export async function changeInput(
   return changed
 }
 
-/** The state of `initialState`. Undefined without that hook, and for a thread that is not new. */
+/** The state of `initialState`, for a new thread. Undefined without that hook. */
 export async function initialState(server: HookContext, input: RunInput, info: RunInfo): Promise<unknown> {
   const { initialState: hook } = server.hooks
-  if (!hook || info.thread?.isNew !== true) return undefined
+  if (!hook) return undefined
   const making = callHook(server, 'initialState', async () => {
     const state: unknown = await hook(input, info)
     if (!isRecord(state)) throw new TypeError('initialState gave no object.')

@@ -11,7 +11,7 @@ import {
   legacyAnswers,
 } from '../../protocol/index.js'
 import type { PendingToolCall, Thread } from '../../threads/contract.js'
-import { mergeClientState, type Knowledge } from '../state/merge-state.js'
+import { isEmptyState, mergeClientState, type Knowledge } from '../state/merge-state.js'
 import { catchUpEvents } from './catch-up.js'
 import {
   type MessageReading,
@@ -106,8 +106,10 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
 
 function compare(request: SortedRequest): ComparedRequest {
   const { thread, input, isLegacy } = request
-  const imported = thread ? undefined : importThread(countingMessages(input.messages), input.tools)
-  const { messages, pendingToolCalls } = thread ?? imported ?? { messages: [], pendingToolCalls: [] }
+  const imported = hasMessages(thread)
+    ? undefined
+    : importThread(countingMessages(input.messages), input.tools)
+  const { messages, pendingToolCalls } = imported ?? thread ?? { messages: [], pendingToolCalls: [] }
   const index = indexMessages(messages)
   const reading = readClientMessages(imported?.list ?? withoutRejected(input.messages, index), index, {
     pendingToolCalls,
@@ -115,6 +117,11 @@ function compare(request: SortedRequest): ComparedRequest {
     isLegacy,
   })
   return { ...request, index, reading, pendingToolCalls }
+}
+
+/** A thread whose first request had a state alone takes the client's history, as one that is not stored. */
+function hasMessages(thread: Thread | undefined): boolean {
+  return thread !== undefined && thread.messages.length > 0
 }
 
 /** A client that was not there when a run ended still has what the run rejected. */
@@ -143,9 +150,13 @@ function planWithoutNews(request: ComparedRequest): RunPlan {
   if (continuation && !lacksResults(request, reading.results))
     return { type: 'run', ...planDetails(request, continuation) }
   const details = planDetails(request)
-  // A change of the state alone is stored.
-  if (thread && details.state !== thread.state) return { type: 'store', ...details }
+  if (isStateNew(thread, details.state)) return { type: 'store', ...details }
   return { type: 'nothing', catchUp: thread ? details.catchUp : [] }
+}
+
+/** Whether a request without news has a state to store: a change, or the first of a new thread. */
+function isStateNew(thread: Thread | undefined, state: unknown): boolean {
+  return thread ? state !== thread.state : !isEmptyState(state)
 }
 
 function isUnknownCall(toolCallId: string, { callerOf, hasResult }: MessageIndex): boolean {
@@ -183,7 +194,7 @@ function planDetails(
   const { results } = reading
   const fresh = isUnanswered ? [] : freshMessages(reading, isFork)
   const { messages, change: inserted } = insertNewMessages(index, { keep, results, fresh })
-  const change = thread ? inserted : { keep: 0, append: messages }
+  const change = hasMessages(thread) ? inserted : { keep: 0, append: messages }
   // A client that cuts a thread decides how the thread continues.
   const knows = isFork ? 'all' : clientKnowledge(request)
   const state = startState(request, knows)
@@ -220,7 +231,9 @@ function isReport({ messages }: MessageIndex, position: number): boolean {
   return message !== undefined && isReported(message)
 }
 
-function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
+function clientKnowledge({ thread, index, reading }: ComparedRequest): Knowledge {
+  // No message tells whether the client has seen the state that the thread began with.
+  if (thread && !hasMessages(thread) && isRecord(thread.state)) return 'none'
   const latest = index.conversation.findLast((position) => !isReport(index, position))
   if (latest === undefined || reading.known.includes(latest)) return 'all'
   return reading.knowsAny ? 'some' : 'none'
@@ -229,7 +242,7 @@ function clientKnowledge({ index, reading }: ComparedRequest): Knowledge {
 /** The plan when the client's messages are the conversation, whatever is stored. */
 function planWithClientHistory(request: SortedRequest): RunPlan {
   const { thread, input, rules, isAnswer } = request
-  if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return { type: 'nothing', catchUp: [] }
+  if (!hasWork(thread, input) || (isAnswer && isDone(thread, input))) return planStateAlone(request)
   const { messages: stored = [], pendingToolCalls = [] } = thread ?? {}
   const messages = withoutDrafts(countingMessages(input.messages))
   const differing = messages.findIndex((message, n) => n >= stored.length || !isEqual(message, stored[n]))
@@ -248,6 +261,17 @@ function planWithClientHistory(request: SortedRequest): RunPlan {
     fork: false,
     resume: input.resume,
   }
+}
+
+/** Stores the state of a request without work, if it is new. The stored messages stay. */
+function planStateAlone(request: SortedRequest): RunPlan {
+  const { thread, input, rules } = request
+  const { messages = [], pendingToolCalls = [] } = thread ?? {}
+  const state = startState(request, 'all')
+  if (!isStateNew(thread, state)) return { type: 'nothing', catchUp: [] }
+  const catchUp = catchUpEvents({ input, messages: undefined, state, rules })
+  const change = { keep: messages.length, append: [] }
+  return { type: 'store', messages, change, state, catchUp, pendingToolCalls, fork: false, resume: [] }
 }
 
 function hasWork(thread: Thread | undefined, input: RunInput): boolean {

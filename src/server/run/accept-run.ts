@@ -16,7 +16,7 @@ import {
 import type { LiveRun } from '../live/registry.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { planRun } from '../plan/plan-run.js'
-import type { AgentPlan, StorePlan } from '../plan/run-plan.js'
+import type { AgentPlan, PlanRequest, RunPlan, StorePlan } from '../plan/run-plan.js'
 import { recoverThread } from '../recovery/recover-thread.js'
 import { adoptThread } from './agent-memory.js'
 import { ReleaseStack, acquireLease, serverClosing } from './lease.js'
@@ -113,8 +113,8 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
   const input = await changeInput(server, { input: incoming.input, info, thread })
-  const initial = await initialState(server, input, info)
-  const plan = planRun({ thread, input, history, rules, isLegacy, messagesOnArrival, initialState: initial })
+  const request = { thread, input, history, rules, isLegacy, messagesOnArrival }
+  const plan = await withInitialState(leased, request, planRun(request))
   if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
   if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
   const catchUp = await toVisibleCatchUp(server, plan.catchUp, info)
@@ -125,6 +125,17 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   if (plan.type === 'store') await storePlan(leased, thread, plan)
   metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
   return ended
+}
+
+/** The plan with the state of `initialState`, asked only for a plan that makes the thread: so it is asked once. */
+async function withInitialState(
+  { server, info }: LeasedRun,
+  request: PlanRequest,
+  plan: RunPlan,
+): Promise<RunPlan> {
+  if (request.thread || plan.type === 'nothing' || plan.type === 'refuse') return plan
+  const state = await initialState(server, request.input, info)
+  return state === undefined ? plan : planRun({ ...request, initialState: state })
 }
 
 /** The thread, after recovery. A thread that nothing was committed to counts as none: its agent may remember it. */
@@ -197,13 +208,14 @@ async function startOnThread(
   return run
 }
 
-/** Stores results that came before the others of their message, or a change of the state alone. */
+/** Stores results that came before the others of their message, or a state alone. */
 async function storePlan(
   { server, lease }: LeasedRun,
   thread: Thread | undefined,
   plan: StorePlan,
 ): Promise<void> {
   const answered = callsWithResult(plan.change.append)
+  if (!thread) await server.housekeeping.makeRoom(lease.key, lease.key.thread)
   await server.store.threads.commit(lease, {
     version: thread?.version ?? 0,
     ...plan.change,

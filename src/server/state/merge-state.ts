@@ -41,7 +41,8 @@ export function mergeClientState({ thread, client, knows, rules }: StateMerge): 
   }
 }
 
-function isEmptyState(state: unknown): boolean {
+/** Whether a state says nothing. */
+export function isEmptyState(state: unknown): boolean {
   return state === undefined || state === null || (isRecord(state) && Object.keys(state).length === 0)
 }
 
