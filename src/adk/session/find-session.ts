@@ -1,4 +1,4 @@
-import { InMemorySessionService, type BaseSessionService, type Runner, type Session } from '@google/adk'
+import type { BaseSessionService, Runner, Session } from '@google/adk'
 import type { Identity, RunContext, ThreadOwner } from '../../agents/index.js'
 import { stableHash } from '../../core/ids.js'
 import type { SessionKey } from '../adk-types.js'
@@ -211,7 +211,7 @@ export function subagentSession(
   { appName, userId }: Omit<SessionKey, 'sessionId'>,
 ): SessionLocation {
   // All agents of a run share this one object.
-  const service = subagentServices.get(ctx.values) ?? new InMemorySessionService()
+  const service = subagentServices.get(ctx.values) ?? new RecentSessions({ memoryService: undefined })
   subagentServices.set(ctx.values, service)
   return { service, key: { appName, userId, sessionId: `${ctx.threadId}.${stableHash(ctx.span.address)}` } }
 }
