@@ -40,6 +40,7 @@ export { rewriteHistory } from './history/rewrite-history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
 export {
   run,
+  startCheckedRun,
   startRun,
   type CancelOptions,
   type CheckpointStore,

@@ -55,9 +55,10 @@ export function confirmChangesEvents(toolCallId: string): readonly AgentEvent[] 
 /** The ids of the calls that asked to confirm predicted state. */
 export function confirmCallIds(messages: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>()
-  for (const message of messages)
-    if (message.role === 'assistant')
-      for (const call of message.toolCalls ?? []) if (isConfirmCall(call)) ids.add(call.id)
+  for (const message of messages) {
+    if (message.role !== 'assistant' || message.toolCalls === undefined) continue
+    for (const call of message.toolCalls) if (isConfirmCall(call)) ids.add(call.id)
+  }
   return ids
 }
 

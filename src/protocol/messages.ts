@@ -83,7 +83,8 @@ export function isReported(message: Pick<Message, 'metadata'>): boolean {
 
 /** Whether a message belongs to an attempt that was rejected. */
 export function isRejected(message: Pick<Message, 'metadata'>): boolean {
-  return 'rejected' in (millraceMark(message) ?? {})
+  const mark = millraceMark(message)
+  return mark !== undefined && 'rejected' in mark
 }
 
 function millraceMark({ metadata }: Pick<Message, 'metadata'>): Record<string, unknown> | undefined {

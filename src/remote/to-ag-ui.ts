@@ -2,7 +2,7 @@ import { AbstractAgent, type AgentConfig, type BaseEvent } from '@ag-ui/client'
 import type { AgentCapabilities, RunAgentInput } from '@ag-ui/core'
 import { Observable, type Subscriber } from 'rxjs'
 import {
-  startRun,
+  startCheckedRun,
   type Agent,
   type Checkpoint,
   type CheckpointStore,
@@ -121,7 +121,7 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   }
   const start = async (): Promise<void> => {
     const resume = await answersIn(input, options.checkpoints)
-    await startRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end: send } }).result
+    await startCheckedRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end: send } }).result
   }
   void start().then(() => subscriber.complete())
 }

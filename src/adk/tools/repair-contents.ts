@@ -1,6 +1,5 @@
 import type { Context, InvocationContext } from '@google/adk'
 import type { Content, FunctionCall, Part } from '../adk-types.js'
-import { hasCallParts } from '../session/session-events.js'
 
 /** The result that a model gets for a call without one. */
 export const noResult = {
@@ -16,7 +15,8 @@ export const noResult = {
  */
 export function repairContents(contents: readonly Content[]): readonly Content[] {
   // In one go: most of a long conversation has neither.
-  if (!contents.some((content) => hasCallParts({ content })) || isWellFormed(contents)) return contents
+  if (!contents.some((content) => hasCalls(content) || hasResponsePart(content)) || isWellFormed(contents))
+    return contents
   const calls = new Set(contents.flatMap((content) => callsIn(content).flatMap(({ id }) => id ?? [])))
   const responses = new UntakenResponses(contents)
   const repaired: Content[] = []
@@ -110,12 +110,12 @@ function callsIn({ parts = [] }: Content): FunctionCall[] {
   return parts.flatMap(({ functionCall }) => functionCall ?? [])
 }
 
-function hasCalls({ parts = [] }: Content): boolean {
-  return parts.some(({ functionCall }) => functionCall)
+function hasCalls({ parts }: Content): boolean {
+  return parts?.some(({ functionCall }) => functionCall) === true
 }
 
-function hasResponsePart({ parts = [] }: Content): boolean {
-  return parts.some(({ functionResponse }) => functionResponse)
+function hasResponsePart({ parts }: Content): boolean {
+  return parts?.some(({ functionResponse }) => functionResponse) === true
 }
 
 type RequestContext = Pick<InvocationContext, 'session' | 'branch' | 'isolationScope'>

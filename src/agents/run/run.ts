@@ -174,10 +174,17 @@ export function run(agent: Agent, request: RunRequest, options: RunOptions = {})
 
 /** Runs an agent whose events go straight to a sink, as a server needs it. */
 export function startRun(agent: Agent, request: RunRequest, options: StartOptions): StartedRun {
+  const { newId = randomIds, onProblem = ignoreProblem } = options
+  const fields = toFields(request, newId)
+  return startCheckedRun(agent, withCheckedMessages(fields, onProblem), options)
+}
+
+/** Does the same for messages that are checked already, by `parseRunInput`: it does not look at each of them again. */
+export function startCheckedRun(agent: Agent, fields: RunFields, options: StartOptions): StartedRun {
   checkAgent(agent)
   const settled = settledOptions(options)
   const { clock } = settled
-  const input = normalInput(request, settled)
+  const input = normalInput(fields, settled)
   const { controller = new AbortController() } = options
   let stopAt: SafePoint | undefined
   let isOver = false
@@ -270,21 +277,24 @@ export interface NormalInput extends Omit<RunFields, 'messages'> {
   readonly resume: readonly ResumeEntry[]
 }
 
-/** Fills in what a request leaves out. Messages may be those of a client before 1.0. */
-function normalInput(request: RunRequest, options: SettledOptions): NormalInput {
-  const { newId, checkpoint, onProblem } = options
-  const fields = toFields(request, newId)
-  const { messages, parentRunId, state, forwardedProps } = fields
-  if (
-    messages?.some((message) => typeof message.id !== 'string' || typeof message.role !== 'string') === true
-  ) {
+/** Throws INVALID_INPUT for messages without an id or a role. They may be those of a client before 1.0. */
+function withCheckedMessages(fields: RunFields, onProblem: (problem: string) => void): RunFields {
+  const { messages } = fields
+  if (!messages) return fields
+  if (messages.some((message) => typeof message.id !== 'string' || typeof message.role !== 'string'))
     throw new MillraceError('INVALID_INPUT', 'messages: every message needs an id and a role.')
-  }
+  const upgraded = upgradeBinaryParts(messages, onProblem)
+  return upgraded === messages ? fields : { ...fields, messages: upgraded }
+}
+
+/** Fills in what a request leaves out. */
+function normalInput(fields: RunFields, { newId, checkpoint }: SettledOptions): NormalInput {
+  const { messages, parentRunId, state, forwardedProps } = fields
   return {
     threadId: fields.threadId ?? threadOf(checkpoint) ?? newId('thread'),
     runId: fields.runId ?? newId('run'),
     parentRunId,
-    messages: messages && upgradeBinaryParts(messages, onProblem),
+    messages,
     state,
     forwardedProps,
     tools: fields.tools ?? [],

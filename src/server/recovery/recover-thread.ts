@@ -100,13 +100,13 @@ export async function recoverThread(server: ServerContext, lease: Lease): Promis
   const state = withPrivatePart(ended.state, start.state, stateRules)
   const added = messages.slice(start.keep)
   // The run may have rewritten earlier messages too.
-  const keep = Math.min(start.keep, messageChange(startMessages, messages).keep)
+  const { keep, append } = messageChange({ started: startMessages, kept: start.keep }, messages)
   const { start: _, ...record } = run
   const firstSeq = run.nextSeq + entries.length + unseenGap
   await store.threads.commit(lease, {
     version: thread?.version ?? 0,
     keep,
-    append: messages.slice(keep),
+    append,
     state: stateRules.stored(state),
     ...open,
     pendingToolCalls: pendingClientCalls(added, {

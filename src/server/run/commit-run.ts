@@ -71,6 +71,7 @@ async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Pro
     ...{ thread, outcome, saved, clientTools, stateRules, run: ended },
     pending: plan.pendingToolCalls,
     started: plan.messages,
+    kept: plan.change.keep,
   })
   const shown = shownState(snapshot, change.state, stateRules)
   await server.store.threads.commit(lease, { ...change, ...shown, log }, { release: true })

@@ -1,4 +1,4 @@
-import { startRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
+import { startCheckedRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
@@ -100,7 +100,7 @@ class AgentRun implements LiveRun, CheckpointStore {
     const forwardedProps: unknown = info.input.forwardedProps
     // Messages, state and answers are those of the plan.
     const { messages, state, resume } = plan
-    return startRun(
+    return startCheckedRun(
       withTimeoutHook(agent, this.#setup),
       { threadId, runId, parentRunId, messages, state, tools, context, forwardedProps, resume },
       {

@@ -31,6 +31,7 @@ const completed: Outcome = {
 function change(ended: Partial<ThreadChangeOptions>) {
   return threadChange({
     ...{ thread, outcome: completed, started: stored, clientTools: new Set(), saved: undefined },
+    kept: ended.thread === undefined && 'thread' in ended ? 0 : stored.length,
     pending: thread.pendingToolCalls,
     ...{ run: runOf('r1', { status: 'completed', endedAt }), stateRules: createStateRules(), ...ended },
   })
@@ -149,24 +150,32 @@ test('the record of a run says why it failed, in words for clients', () => {
 describe('what has changed at the end of the messages', () => {
   test('is nothing when nothing has', () => {
     const messages = talk('u1 a1')
-    expect(messageChange(messages, [...messages])).toEqual({ keep: 2, append: [] })
+    expect(messageChange({ started: messages, kept: 2 }, [...messages])).toEqual({ keep: 2, append: [] })
   })
 
   test('begins where a message is another object, even when it reads the same', () => {
     const before = talk('u1 a1 u2')
     const [first, , last] = before
     const after = [first, ...talk('a1'), last].filter((message) => message !== undefined)
-    expect(messageChange(before, after)).toEqual({ keep: 1, append: after.slice(1) })
+    const run = { started: before, kept: 3 }
+    expect(messageChange(run, after)).toEqual({ keep: 1, append: after.slice(1) })
+  })
+
+  test('begins at the latest with what the request has added', () => {
+    const started = talk('u1 a1 u2')
+    const after = [...started, ...talk('a2')]
+    expect(messageChange({ started, kept: 2 }, after)).toEqual({ keep: 2, append: after.slice(2) })
   })
 
   test('makes of what was before what is after', () => {
     const pool = talk('u1 a1 u2 a2 u3')
     const list = fc.array(fc.constantFrom(...pool), { maxLength: 6 })
     fc.assert(
-      fc.property(list, list, (before, after) => {
-        const { keep, append } = messageChange(before, after)
-        expect([...before.slice(0, keep), ...append]).toEqual(after)
-        expect(keep === before.length || keep === after.length || before[keep] !== after[keep]).toBe(true)
+      fc.property(list, fc.nat(6), list, (started, most, after) => {
+        const kept = Math.min(most, started.length)
+        const { keep, append } = messageChange({ started, kept }, after)
+        expect([...started.slice(0, keep), ...append]).toEqual(after)
+        expect(keep === kept || keep === after.length || started[keep] !== after[keep]).toBe(true)
       }),
     )
   })

@@ -16,6 +16,8 @@ export interface ThreadChangeOptions {
   readonly outcome: Outcome
   /** The messages that the run started with. */
   readonly started: readonly Message[]
+  /** How many of these, from the first on, are stored. */
+  readonly kept: number
   readonly clientTools: ReadonlySet<string>
   /** Calls that waited for the client's results before the run. */
   readonly pending: readonly PendingToolCall[]
@@ -35,7 +37,7 @@ export interface SavedCheckpoint {
 export function threadChange(options: ThreadChangeOptions): ThreadChange {
   const { thread, outcome, saved, run, stateRules } = options
   const checkpoint = saved === undefined ? thread?.checkpoint : trimCheckpoint(saved)
-  const change = messageChange(thread?.messages ?? [], outcome.messages)
+  const change = messageChange(options, outcome.messages)
   return {
     version: thread?.version ?? 0,
     ...change,
@@ -55,12 +57,16 @@ export function runError(outcome: Outcome): Pick<RunRecord, 'error'> {
 }
 
 /**
- * The change that turns `before` into `after`. Compares by identity: messages are never changed in place, and a run copies
- * the ones it writes to.
+ * The change that a run makes to the stored messages. Compares by identity: messages are never changed in place, and a run
+ * copies the ones it writes to.
  */
-export function messageChange(before: readonly Message[], after: readonly Message[]): MessageChange {
+export function messageChange(
+  { started, kept }: Pick<ThreadChangeOptions, 'started' | 'kept'>,
+  after: readonly Message[],
+): MessageChange {
   let keep = 0
-  while (keep < before.length && keep < after.length && before[keep] === after[keep]) keep++
+  // Not the stored list itself: V8 is many times slower at going through the frozen lists of some stores.
+  while (keep < kept && keep < after.length && started[keep] === after[keep]) keep++
   return { keep, append: after.slice(keep) }
 }
 
