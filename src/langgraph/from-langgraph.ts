@@ -17,6 +17,7 @@ import {
   savedState,
   writeCheckpointState,
 } from './checkpoints/checkpoints.js'
+import { withSharedReads } from './checkpoints/shared-reads.js'
 import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
 import { splitState } from './input/state-keys.js'
 import { compiledBreakpoint, openGraphInterrupts } from './interrupts/open-interrupts.js'
@@ -51,7 +52,7 @@ export function fromLangGraph(
     name,
     description,
     hasNativeEvents: true,
-    run: withPredictedState((ctx) => runGraph(setup, ctx), options),
+    run: withPredictedState((ctx) => runGraph({ ...setup, graph: withSharedReads(graph) }, ctx), options),
     ...(memory && { memory, resumesAfterFailure: true }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),

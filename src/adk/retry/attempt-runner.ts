@@ -1,6 +1,6 @@
 import type { BaseSessionService, Event, PluginManager, RunConfig, Runner } from '@google/adk'
 import type { Content, SessionKey } from '../adk-types.js'
-import { replaceMembers } from '../replace-members.js'
+import { replaceMembers } from '../../core/replace-members.js'
 
 export interface AttemptRunnerOptions extends SessionKey {
   readonly runner: Runner

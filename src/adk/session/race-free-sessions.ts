@@ -1,6 +1,6 @@
 import type { BaseSessionService, CreateSessionRequest, Session } from '@google/adk'
 import { isRecord } from '../../core/json.js'
-import { replaceMembers } from '../replace-members.js'
+import { replaceMembers } from '../../core/replace-members.js'
 
 const safeServices = new WeakMap<BaseSessionService, BaseSessionService>()
 

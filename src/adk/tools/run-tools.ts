@@ -2,7 +2,7 @@ import { AgentTool, createEvent, NodeTool, type BaseTool, type Context, type Sta
 import type { RunContext } from '../../agents/index.js'
 import { withToolTimeout } from '../../bridge/tool-timeout.js'
 import { toJson } from '../../core/to-json.js'
-import { replaceMembers } from '../replace-members.js'
+import { replaceMembers } from '../../core/replace-members.js'
 import { isSharedKey } from '../session/session-state.js'
 
 /** Replaces a tool by one for the calls of a run. */

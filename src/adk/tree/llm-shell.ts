@@ -13,7 +13,7 @@ import {
   type ReadonlyContext,
 } from '@google/adk'
 import { adkField, requestNames } from '../interrupts/request-calls.js'
-import { replaceMembers } from '../replace-members.js'
+import { replaceMembers } from '../../core/replace-members.js'
 import type { ToolWrapper } from '../tools/run-tools.js'
 import { internalsOf, type LlmCall } from './agent-internals.js'
 import { PendingCalls } from './composites.js'
