@@ -74,7 +74,7 @@ export { interruptedBy, isAnswered, withAnswers, type InterruptFrame } from './i
 export type { ModelAttempt, RetryOptions, Verdict } from './retry/retry-policy.js'
 export { withRetry, type WithRetryOptions } from './retry/with-retry.js'
 export { team, transferAfter, type TeamOptions, type TransferChoice } from './transfer/team.js'
-export { withHistory } from './history/rewrite-history.js'
+export { withHistory } from './history/with-history.js'
 export type {
   PushedMessages,
   PushMode,

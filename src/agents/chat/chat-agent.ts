@@ -7,6 +7,7 @@ import { checkNumber } from '../check-number.js'
 import type { Middleware } from './middleware.js'
 import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
+import { withHistory } from '../history/with-history.js'
 import { teamAgent } from '../transfer/team.js'
 import { limitsMember } from '../run/limits.js'
 import { withPredictedState } from '../run/predict-state.js'
@@ -57,7 +58,7 @@ export interface AgentOptions {
 }
 
 /** The options with their defaults. */
-export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output'> {
+export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output' | 'historyRewriter'> {
   readonly output: Output | undefined
   readonly retry: ReturnType<typeof toRetryPolicy>
   readonly onToolError: 'feedback' | 'throw'
@@ -80,8 +81,8 @@ export function defineAgent(options: AgentOptions): Agent {
   if (!isModel(model) && typeof model !== 'function')
     throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a model: the demoModel() to begin with.`)
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
-  const own = tools.filter((tool): tool is Tool => 'call' in tool)
-  checkTools(own, name)
+  const known = tools.filter((tool): tool is Tool => 'call' in tool)
+  checkTools(known, name)
   const { subAgents = [], transferToPeers = false, maxTransfers = 20 } = options
   const config: ChatConfig = {
     ...options,
@@ -93,13 +94,13 @@ export function defineAgent(options: AgentOptions): Agent {
     middlewares: options.middlewares ?? [],
     tools,
   }
-  const lead: Agent = {
+  const own: Agent = {
     name,
     description,
     shape: {
       kind: 'chat',
       name,
-      tools: Object.fromEntries(own.map((tool) => [tool.name, tool.shape ?? true])),
+      tools: Object.fromEntries(known.map((tool) => [tool.name, tool.shape ?? true])),
     },
     run: withPredictedState((ctx) => runChat(config, ctx), {
       predictState: options.predictState,
@@ -109,6 +110,7 @@ export function defineAgent(options: AgentOptions): Agent {
     ...(options.examples === undefined ? {} : { examples: options.examples }),
     ...limitsMember(options.limits),
   }
+  const lead = withHistory(own, options.historyRewriter)
   if (subAgents.length === 0) return lead
   return teamAgent({
     lead,

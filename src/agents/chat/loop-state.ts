@@ -49,7 +49,7 @@ export async function restoreLoop(
   const { iteration = 0, uncounted = 0, batch, answer, cutOff = [] } = frame ?? {}
   const added = [...(frame?.added ?? [])]
   const openCalls = new Set(batch?.calls.map(({ id }) => id))
-  const history = ctx.history(config.historyRewriter)
+  const history = ctx.history()
   const complete = cutOff.length > 0 ? history.filter(({ id }) => !cutOff.includes(id)) : history
   const conversation = createConversation(complete, frame && { added, openCalls })
   const toolbox = await openToolbox(config, ctx)
@@ -72,10 +72,10 @@ export function createFrame(loop: LoopState): ChatFrame {
 }
 
 /** The messages of the unfinished answer: all new ones, since only the model writes while it answers. */
-function unfinishedMessages({ config, ctx, conversation }: LoopState): string[] {
+function unfinishedMessages({ ctx, conversation }: LoopState): string[] {
   const known = new Set(Array.from(conversation.view()(), ({ id }) => id))
   return ctx
-    .history(config.historyRewriter)
+    .history()
     .filter(({ id, role }) => role !== 'user' && !known.has(id))
     .map(({ id }) => id)
 }

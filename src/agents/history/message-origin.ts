@@ -3,6 +3,7 @@ import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
 import { toWireError } from '../../core/errors.js'
+import { pathFrom } from '../run/address.js'
 import { HiddenSpans } from './hidden-messages.js'
 
 /** The run that wrote a message, and the address of the agent. */
@@ -39,6 +40,12 @@ export function originMarkOf(message: Message): string | undefined {
     if (mark !== undefined) return mark
   }
   return undefined
+}
+
+/** Whether a message was written at an address or below it, in a run or in one that it resumes. By its mark. */
+export function isWrittenAt(message: Message, { runId, address }: Origin): boolean {
+  const mark = originMarkOf(message)
+  return mark?.startsWith(originPrefix(runId)) === true && pathFrom(address, addressIn(mark)) !== undefined
 }
 
 /**

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { JsonSchema } from '../../models/index.js'
 import type { Message } from '@ag-ui/core'
 import type { RunContext } from '../contract.js'
-import { pathFrom } from '../run/address.js'
-import { addressIn, originMarkOf, originPrefix } from '../history/message-origin.js'
+import { isWrittenAt, type Origin } from '../history/message-origin.js'
 import { rewriteHistory } from '../history/rewrite-history.js'
 
 export interface PlanStep {
@@ -75,24 +74,20 @@ export function toBriefing(ctx: RunContext, steps: readonly PlanStep[], task: st
 
 /** Without the messages of the plan's own agents, whose results are in the plan. The same after a resume. */
 function conversationBefore(ctx: RunContext): readonly Message[] {
-  const isOfPlan = isWrittenAt(ctx, ctx.span.address)
-  return ctx.history((entries) => rewriteHistory(entries.filter(({ message }) => !isOfPlan(message))))
+  const plan: Origin = { runId: ctx.resume.originRunId, address: ctx.span.address }
+  return ctx.history((entries) =>
+    rewriteHistory(entries.filter(({ message }) => !isWrittenAt(message, plan))),
+  )
 }
 
 /** The last text that this run wrote at an address or below it, also before a resume. */
 export function lastTextAt(ctx: RunContext, address: string): string {
-  const isThere = isWrittenAt(ctx, address)
-  const messages = ctx.history((entries) => entries.map(({ message }) => message).filter(isThere))
+  const step: Origin = { runId: ctx.resume.originRunId, address }
+  const messages = ctx.history((entries) =>
+    entries.map(({ message }) => message).filter((message) => isWrittenAt(message, step)),
+  )
   const last = messages.findLast(({ role, content }) => role === 'assistant' && content !== undefined)
   return last?.role === 'assistant' ? (last.content ?? '') : ''
-}
-
-function isWrittenAt({ resume }: RunContext, address: string): (message: Message) => boolean {
-  const prefix = originPrefix(resume.originRunId)
-  return (message) => {
-    const mark = originMarkOf(message)
-    return mark?.startsWith(prefix) === true && pathFrom(address, addressIn(mark)) !== undefined
-  }
 }
 
 function toUserMessage({ span }: RunContext, suffix: string, content: string): Message {
