@@ -28,12 +28,14 @@ export { stateEventBetween } from './fold/patch.js'
 export { parsePeer, parseRunInput, upgradeBinaryParts } from './parse-run-input.js'
 export {
   cutOffMark,
+  addMark,
   describeContent,
   importedMark,
   isCutOff,
   isImported,
   isRejected,
   isReported,
+  isRewritten,
   isToolError,
   rejectedCallContent,
   rejectedMark,
@@ -43,6 +45,7 @@ export {
   retryEventName,
   rewriteEventName,
   rewriteMessages,
+  rewrittenMark,
   toolErrorMark,
   toToolError,
 } from './messages.js'

@@ -21,6 +21,9 @@ export const importedMark: Metadata = { millrace: { imported: true } }
 /** Metadata of a call that a client has made itself, and of its result. */
 export const reportedMark: Metadata = { millrace: { reported: true } }
 
+/** Metadata of a user's message that a hook or an agent has changed: clients may still have their own words. */
+export const rewrittenMark: Metadata = { millrace: { rewritten: true } }
+
 /** The CUSTOM event before another attempt. Its `messageIds` are rejected. */
 export const retryEventName = 'millrace.retry'
 
@@ -81,10 +84,21 @@ export function isReported(message: Pick<Message, 'metadata'>): boolean {
   return millraceMark(message)?.reported === true
 }
 
+/** Whether a hook or an agent has changed what the user wrote. */
+export function isRewritten(message: Pick<Message, 'metadata'>): boolean {
+  return millraceMark(message)?.rewritten === true
+}
+
 /** Whether a message belongs to an attempt that was rejected. */
 export function isRejected(message: Pick<Message, 'metadata'>): boolean {
   const mark = millraceMark(message)
   return mark !== undefined && 'rejected' in mark
+}
+
+/** The message with a mark beside those that it has. */
+export function addMark<M extends Pick<Message, 'metadata'>>(message: M, { millrace: mark }: Metadata): M {
+  const millrace: unknown = Object.assign({}, millraceMark(message), mark)
+  return { ...message, metadata: { ...message.metadata, millrace } }
 }
 
 function millraceMark({ metadata }: Pick<Message, 'metadata'>): Record<string, unknown> | undefined {

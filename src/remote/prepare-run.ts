@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { PROTOCOL_VERSION, type Message, type RunAgentInput } from '@ag-ui/core'
-import type { RunContext } from '../agents/index.js'
+import { withoutOrigin, type RunContext } from '../agents/index.js'
 import { isRejected, withoutValueTypes } from '../protocol/index.js'
 import type { AgUiAgent, Forwarded, FromAgUiOptions } from './contract.js'
 import { toResume, type RemoteFrame } from './interrupts.js'
@@ -38,7 +38,10 @@ export async function prepareRemoteRun<A extends AgUiAgent>(
   const input = toInput(ctx, {
     ...{ threadId: frame?.threadId ?? (await remoteThreadId(ctx, options.threadId)), runId },
     ...(declaresVersion1(agent) ? { protocolVersion: PROTOCOL_VERSION } : {}),
-    messages: ids.toRemoteMessages(messages).filter(isForwarded),
+    messages: ids
+      .toRemoteMessages(messages)
+      .filter(isForwarded)
+      .map((message) => withoutOrigin(message, ctx.span.address)),
     forward,
     ...(frame ? { resume: toResume(frame) } : {}),
   })

@@ -3,7 +3,7 @@ import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
 import { toWireError } from '../../core/errors.js'
-import { pathFrom } from '../run/address.js'
+import { pathFrom, rootOf } from '../run/address.js'
 import { HiddenSpans } from './hidden-messages.js'
 
 /** The run that wrote a message, and the address of the agent. */
@@ -46,6 +46,21 @@ export function originMarkOf(message: Message): string | undefined {
 export function isWrittenAt(message: Message, { runId, address }: Origin): boolean {
   const mark = originMarkOf(message)
   return mark?.startsWith(originPrefix(runId)) === true && pathFrom(address, addressIn(mark)) !== undefined
+}
+
+/** The message without its origin mark, if an agent of this run's tree has it: other servers need not know the tree. */
+export function withoutOrigin(message: Message, address: string): Message {
+  const mark = originMarkOf(message)
+  if (mark === undefined || rootOf(addressIn(mark)) !== rootOf(address)) return message
+  const bare = withoutKey(message)
+  if (bare.role !== 'assistant' || !bare.toolCalls) return bare
+  return { ...bare, toolCalls: bare.toolCalls.map(withoutKey) }
+}
+
+function withoutKey<M extends { readonly metadata?: Metadata }>(marked: M): M {
+  if (markIn(marked.metadata) === undefined) return marked
+  const { metadata: { [originKey]: _mark, ...others } = {}, ...rest } = marked
+  return (Object.keys(others).length === 0 ? rest : { ...rest, metadata: others }) as M
 }
 
 /**

@@ -5,7 +5,7 @@ import { parseRunInput, type RunInput } from '../../protocol/index.js'
 import type { Claims } from '../../agents/index.js'
 import type { Thread, ThreadKey } from '../../threads/contract.js'
 import { checkRunInput } from '../request/check-input.js'
-import { withSentMark } from '../plan/edited-message.js'
+import { withRewrittenMark } from '../plan/edited-message.js'
 import type { ReleaseStack } from '../run/lease.js'
 import { callHook, isPromise, type HookContext } from './call-hook.js'
 import type { RequestFields, RunInfo } from './hooks.js'
@@ -81,7 +81,7 @@ export async function changeInput(
     if (!isRecord(result)) throw new TypeError('inputChange gave no request.')
     const changed = checkChangedInput({ ...result, threadId, runId }, server)
     const sent = new Map(input.messages.map((message) => [message.id, message]))
-    const messages = changed.messages.map((message) => withSentMark(message, sent.get(message.id)))
+    const messages = changed.messages.map((message) => withRewrittenMark(message, sent.get(message.id)))
     return { ...changed, messages, state: toJson(changed.state, 'The state of inputChange') }
   })
   const changed = await untilAborted(Promise.resolve(changing), info.signal)

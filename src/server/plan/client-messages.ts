@@ -1,5 +1,5 @@
 import type { Message, ToolMessage } from '@ag-ui/core'
-import { isReported } from '../../protocol/index.js'
+import { isReported, isRewritten } from '../../protocol/index.js'
 import type { RunRecord, Thread } from '../../threads/contract.js'
 import { isEdited } from './edited-message.js'
 import { findReports, isFromClient, toReported } from './imported-messages.js'
@@ -50,6 +50,7 @@ export function readClientMessages(
   const known: number[] = []
   const isKnown = new Uint8Array(index.messages.length)
   const fresh = new Map<string, Message>()
+  const newest = messages.findLast(isConversation)
   let [knowsAny, endsWithUser] = [false, false]
   let edit: Edit | undefined
   let next = 0
@@ -63,7 +64,8 @@ export function readClientMessages(
       isKnown[position] = 1
       known.push(position)
       endsWithUser = false
-      if (position < (edit?.position ?? Infinity) && isEdited(stored, message, isLegacy))
+      const how = { isLegacy, isNewest: message === newest }
+      if (position < (edit?.position ?? Infinity) && isEdited(stored, message, how))
         edit = { position, message, after: fresh.size }
     } else if (reports.has(message)) {
       const reported = toReported(message.role === 'tool' ? withUniqueId(message) : message)
@@ -82,7 +84,7 @@ export function readClientMessages(
     endsWithUser,
     results,
     edit,
-    newest: messages.findLast(isConversation),
+    newest,
   }
 }
 
@@ -136,7 +138,9 @@ export function findForkCut(
   { isRepeated, messagesOnArrival }: CutOptions,
 ): number | undefined {
   const { known, edit, endsWithUser } = reading
-  if (edit) return edit.position
+  const edited = edit && index.messages[edit.position]
+  // The same request again: the hook may have changed its message in another way this time.
+  if (edit && edited && !(isRepeated && isRewritten(edited))) return edit.position
   const last = known.at(-1)
   if (last === undefined || known.length >= index.conversation.length) return undefined
   // Prompts do not count: some clients put them in front of anything. Nor do reports, which some clients do not keep.

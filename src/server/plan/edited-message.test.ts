@@ -1,6 +1,6 @@
 import type { ContentPart, Message } from '@ag-ui/core'
 import { describe, expect, it } from 'vitest'
-import { isEdited, withSentMark } from './edited-message.js'
+import { isEdited, withRewrittenMark } from './edited-message.js'
 
 const said = (content: string | ContentPart[]): Message => ({ id: 'u', role: 'user', content })
 const text = (words: string): ContentPart => ({ type: 'text', text: words })
@@ -14,7 +14,7 @@ describe('a user message is edited', () => {
     ['when a picture goes', [text('one'), image], 'one'],
     ['when a file goes', [text('one'), file], 'one'],
   ])('%s', (_what, stored, sent) => {
-    expect(isEdited(said(stored), said(sent), false)).toBe(true)
+    expect(isEdited(said(stored), said(sent), { isLegacy: false, isNewest: false })).toBe(true)
   })
 })
 
@@ -29,24 +29,29 @@ describe('a user message is the same', () => {
       [text('one'), { ...image, metadata: { a: 1 } }],
     ],
   ])('%s', (_what, stored, sent) => {
-    expect(isEdited(said(stored), said(sent), false)).toBe(false)
+    expect(isEdited(said(stored), said(sent), { isLegacy: false, isNewest: false })).toBe(false)
   })
 
   it('when a client from before 1.0 lacks the file that it was never given', () => {
-    expect(isEdited(said([text('one'), file]), said([text('one')]), true)).toBe(false)
-    expect(isEdited(said([text('one'), file]), said([text('two')]), true)).toBe(true)
+    expect(
+      isEdited(said([text('one'), file]), said([text('one')]), { isLegacy: true, isNewest: false }),
+    ).toBe(false)
+    expect(
+      isEdited(said([text('one'), file]), said([text('two')]), { isLegacy: true, isNewest: false }),
+    ).toBe(true)
   })
 
-  it('when it is what the client sent before a hook changed it', () => {
-    const stored = withSentMark(said('one, with context'), said('one'))
-    expect(isEdited(stored, said('one'), false)).toBe(false)
-    expect(isEdited(stored, said([text('one')]), false)).toBe(false)
-    expect(isEdited(stored, said('two'), false)).toBe(true)
+  it('when a hook has changed it and the client asks for something else', () => {
+    const stored = withRewrittenMark(said('one, with context'), said('one'))
+    expect(isEdited(stored, said('one'), { isLegacy: false, isNewest: false })).toBe(false)
+    expect(isEdited(stored, said('two'), { isLegacy: false, isNewest: false })).toBe(false)
+    // The agent is to answer this.
+    expect(isEdited(stored, said('two'), { isLegacy: false, isNewest: true })).toBe(true)
   })
 })
 
 it('a message that a hook leaves as it is gets no mark', () => {
   const message = said('one')
-  expect(withSentMark(message, said('one'))).toBe(message)
-  expect(withSentMark(message, undefined)).toBe(message)
+  expect(withRewrittenMark(message, said('one'))).toBe(message)
+  expect(withRewrittenMark(message, undefined)).toBe(message)
 })

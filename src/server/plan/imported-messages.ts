@@ -1,6 +1,5 @@
-import type { AssistantMessage, Message, Metadata, ToolCall, ToolMessage } from '@ag-ui/core'
-import { isRecord } from '../../core/json.js'
-import { importedMark, reportedMark, type RunInput } from '../../protocol/index.js'
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from '@ag-ui/core'
+import { importedMark, reportedMark, addMark, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'
 import { isPrompt, uniqueResultIds, type MessageIndex } from './stored-messages.js'
 
@@ -23,7 +22,7 @@ export function importThread(
   const withUniqueId = uniqueResultIds(messages, () => false)
   const list = messages.map((message) => {
     if (isFromClient(message)) return message
-    return withMark(message.role === 'tool' ? withUniqueId(message) : message, importedMark)
+    return addMark(message.role === 'tool' ? withUniqueId(message) : message, importedMark)
   })
   const history = new Map<string, Message>()
   const open = new Map<string, string>()
@@ -88,14 +87,7 @@ function isStored(message: Message, { hasId, hasResult, callerOf }: MessageIndex
 
 /** Marks a message of a report. */
 export function toReported(message: Message): Message {
-  return withMark(message, reportedMark)
-}
-
-function withMark(message: Message, { millrace: mark }: Metadata): Message {
-  const { metadata } = message
-  const marks: unknown = metadata?.millrace
-  const millrace: unknown = Object.assign({}, isRecord(marks) ? marks : {}, mark)
-  return { ...message, metadata: { ...metadata, millrace } }
+  return addMark(message, reportedMark)
 }
 
 function callsOf({ toolCalls = [] }: AssistantMessage): readonly ToolCall[] {

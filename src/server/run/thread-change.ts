@@ -8,7 +8,7 @@ import type {
   Thread,
   ThreadChange,
 } from '../../threads/contract.js'
-import { withSentMark } from '../plan/edited-message.js'
+import { withRewrittenMark } from '../plan/edited-message.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 
 export interface ThreadChangeOptions {
@@ -41,7 +41,7 @@ export function threadChange(options: ThreadChangeOptions): ThreadChange {
   return {
     version: thread?.version ?? 0,
     ...change,
-    append: withSentMarks(change, options.started),
+    append: withRewrittenMarks(change, options.started),
     state: stateRules.stored(outcome.state),
     interrupts: interruptsAfter(options),
     pendingToolCalls: pendingAfter(options, change),
@@ -71,10 +71,10 @@ export function messageChange(
 }
 
 /** Marks messages of users that the agent has rewritten: clients may still send their own version. */
-function withSentMarks({ keep, append }: MessageChange, started: readonly Message[]): readonly Message[] {
+function withRewrittenMarks({ keep, append }: MessageChange, started: readonly Message[]): readonly Message[] {
   return append.map((message, index) => {
     const sent = started[keep + index]
-    return sent === message || sent?.id !== message.id ? message : withSentMark(message, sent)
+    return sent === message || sent?.id !== message.id ? message : withRewrittenMark(message, sent)
   })
 }
 
