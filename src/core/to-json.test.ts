@@ -10,6 +10,17 @@ class Point {
   }
 }
 
+function same(this: unknown): unknown {
+  return this
+}
+
+class Service {
+  readonly start = (): number => 1
+}
+
+/** So deep that no stack has room for it. */
+const deep = Array.from({ length: 100_000 }).reduce<object>((inner) => ({ a: inner }), {})
+
 it.each<[string, unknown, unknown]>([
   ['a date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
   ['a date that is none', { at: new Date(NaN) }, { at: null }],
@@ -31,7 +42,8 @@ it.each<[string, unknown, unknown]>([
   ['an instance of a class', new Point(), { x: 1 }],
   ['toJSON', { a: { toJSON: (key: string) => `as ${key}` } }, { a: 'as a' }],
   ['a boxed value', [Object(1), Object('a')], [1, 'a']],
-  ['members that are not there', { a: undefined, b: () => 1, c: [undefined] }, { c: [null] }],
+  ['members that are not there', { a: undefined, c: [undefined] }, { c: [null] }],
+  ['a plain object that is its own JSON', { a: 1, toJSON: same }, { a: 1 }],
   ['null', null, null],
 ])('makes JSON of %s', (_, value, json) => {
   const copy = toJson(value, 'it')
@@ -46,15 +58,18 @@ it.each<[unknown, string]>([
   [circle, 'The state is not JSON: list[0].circle contains itself.'],
   [{ a: { b: Promise.resolve() } }, 'The state is not JSON: a.b is a Promise.'],
   [[[1].values()], 'The state is not JSON: [0] is a Array Iterator.'],
-  [undefined, 'The state is not JSON: it is a value of type undefined.'],
-  [() => 1, 'The state is not JSON: it is a value of type function.'],
+  [undefined, 'The state is not JSON: it is undefined.'],
+  [() => 1, 'The state is not JSON: it is a function.'],
+  [{ a: [Symbol('s')] }, 'The state is not JSON: a[0] is a symbol.'],
+  [new Service(), 'The state is not JSON: it is a Service.'],
+  [deep, `The state is not JSON: ${Array(20).fill('a').join('.')} is nested too deeply.`],
   [
     {
       get a() {
         throw new Error('closed')
       },
     },
-    'The state is not JSON: it cannot be read: closed.',
+    'The state is not JSON: a cannot be read: closed.',
   ],
 ])('says what would be lost without a word, and where: %#', (value, message) => {
   expect(() => toJson(value, 'The state')).toThrow(

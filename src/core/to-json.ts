@@ -1,20 +1,24 @@
 import { MillraceError } from './errors.js'
 
 /**
- * A copy of a value as JSON carries it. The one rule for all that leaves a run (results, progress, state, events):
- * `toJSON` decides where there is one, so a Date becomes text; a Map becomes an object, a Set and bytes a list, a BigInt
- * its digits, NaN and infinities null, an Error its name and message. Undefined members and functions are left out.
- * Throws ENCODING_ERROR, with the path, for what would be lost without a word: a circle, and an object that has
+ * A copy of a value as JSON carries it. The one rule for all that leaves a run (results, progress, state, events, what
+ * hooks return): `toJSON` decides where there is one, so a Date becomes text; a Map becomes an object, a Set and a typed
+ * array a list, a BigInt its digits, NaN and infinities null, an Error its name and message, an instance of a class its
+ * members without methods. Undefined members are left out, and null in lists. Throws ENCODING_ERROR, with the path, for
+ * what would be lost without a word: a function, a symbol, a circle, what throws when it is read, and an object that has
  * nothing to show, a promise for example.
  */
 export function toJson(value: unknown, what: string): unknown {
+  const at: Position = { path: [], above: [] }
+  let copy: unknown
   try {
-    const copy = copyOf(value, { path: [], above: [] })
-    if (copy !== undefined) return copy
+    copy = copyOf(value, at)
   } catch (cause) {
-    throw notJson(what, cause instanceof Unshowable ? cause.message : unreadable(cause), { cause })
+    const error = cause instanceof Unshowable ? cause : new Unshowable(at, unreadable(cause))
+    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${error.message}.`, { cause })
   }
-  throw notJson(what, `it is a value of type ${typeof value}`)
+  if (copy !== undefined) return copy
+  throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: it is undefined.`)
 }
 
 interface Position {
@@ -24,7 +28,7 @@ interface Position {
 
 class Unshowable extends Error {
   constructor({ path }: Position, problem: string) {
-    const steps = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+    const steps = path.slice(0, 20).map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
     super(`${steps.join('').replace(/^\./, '') || 'it'} ${problem}`)
   }
 }
@@ -33,6 +37,7 @@ function copyOf(value: unknown, at: Position): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
+    case 'undefined':
       return value
     case 'number':
       return Number.isFinite(value) ? value : null
@@ -41,7 +46,7 @@ function copyOf(value: unknown, at: Position): unknown {
     case 'object':
       return value === null ? null : copyOfObject(value, at)
     default:
-      return undefined
+      throw new Unshowable(at, `is a ${typeof value}`)
   }
 }
 
@@ -58,24 +63,24 @@ function copyOfObject(value: object, at: Position): unknown {
 
 function copyOfMembers(value: object, at: Position): unknown {
   if (Array.isArray(value)) return listOf(value, at)
-  const keys = Object.keys(value)
-  if (keys.length === 0 && !isPlain(value)) throw new Unshowable(at, `is a ${classOf(value)}`)
+  const isData = isPlain(value)
+  let hasMembers = isData
   const copy: Record<string, unknown> = {}
-  for (const key of keys) {
+  for (const key of Object.keys(value)) {
     at.path.push(key)
-    const member = copyOf((value as Record<string, unknown>)[key], at)
+    const member: unknown = (value as Record<string, unknown>)[key]
+    // Some classes have methods as members. In plain data a function is a mistake.
+    const isMethod = typeof member === 'function' && (!isData || key === 'toJSON')
+    const shown = isMethod ? undefined : copyOf(member, at)
     at.path.pop()
-    if (member === undefined) continue
+    hasMembers ||= !isMethod
+    if (shown === undefined) continue
     // Assigning it would change the prototype.
     if (key === '__proto__')
-      Object.defineProperty(copy, key, {
-        value: member,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      })
-    else copy[key] = member
+      Object.defineProperty(copy, key, { value: shown, enumerable: true, writable: true, configurable: true })
+    else copy[key] = shown
   }
+  if (!hasMembers) throw new Unshowable(at, `is a ${classOf(value)}`)
   return copy
 }
 
@@ -97,16 +102,18 @@ export function shownAs(value: object, key: string | number = ''): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)]
   if (value instanceof Error) return Object.assign({ name: value.name, message: value.message }, value)
   if (value instanceof ArrayBuffer) return [...new Uint8Array(value)]
-  if (ArrayBuffer.isView(value)) return [...new Uint8Array(value.buffer, value.byteOffset, value.byteLength)]
+  if (value instanceof DataView) return [...new Uint8Array(value.buffer, value.byteOffset, value.byteLength)]
+  if (ArrayBuffer.isView(value)) return [...(value as Iterable<number | bigint> & ArrayBufferView)]
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf()
   return value
 }
 
 type ToJson = (key: string) => unknown
 
-/** Members by name. A map with other keys than text and numbers becomes a list of pairs. */
+/** Members by name. A map with other keys than text and numbers, or two of one name, becomes a list of pairs. */
 function entriesOf(map: ReadonlyMap<unknown, unknown>): unknown {
-  const isNamed = [...map.keys()].every((key) => typeof key === 'string' || typeof key === 'number')
+  const keys = [...map.keys()].filter((key) => typeof key === 'string' || typeof key === 'number')
+  const isNamed = new Set(keys.map(String)).size === map.size
   return isNamed ? Object.fromEntries(map as ReadonlyMap<string | number, unknown>) : [...map]
 }
 
@@ -121,9 +128,6 @@ function classOf(value: object): string {
 }
 
 function unreadable(cause: unknown): string {
-  return `it cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
-}
-
-function notJson(what: string, problem: string, options?: { readonly cause: unknown }): MillraceError {
-  return new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${problem}.`, options)
+  if (cause instanceof RangeError) return 'is nested too deeply'
+  return `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
 }

@@ -126,7 +126,7 @@ export class SharedState {
   }
 
   get current(): unknown {
-    if (!this.#isOwn) this.#value = copyJson(this.#value)
+    if (!this.#isOwn && this.#value !== undefined) this.#value = toJson(this.#value, 'state')
     this.#isOwn = true
     return this.#value
   }
@@ -157,8 +157,4 @@ export class SharedState {
 /** Whether a snapshot is the unchanged event of `set`. */
 export function isStateChange(event: EventOf<'STATE_SNAPSHOT'>): boolean {
   return changedState in event && event[changedState] === event.snapshot
-}
-
-function copyJson(value: unknown): unknown {
-  return value === undefined ? undefined : toJson(value, 'state')
 }

@@ -20,9 +20,9 @@ describe('a shared state', () => {
   })
 
   test.each<[unknown, string]>([
-    [undefined, 'state is not JSON: it is a value of type undefined.'],
+    [undefined, 'state is not JSON: it is undefined.'],
     [{ a: [new WeakMap()] }, 'state is not JSON: a[0] is a WeakMap.'],
-    [() => () => 1, 'state is not JSON: it is a value of type function.'],
+    [() => () => 1, 'state is not JSON: it is a function.'],
   ])('refuses what cannot be JSON, and stays as it was (%#)', (next, message) => {
     const state = new SharedState({ a: 1 })
     expect(() => state.set(() => next)).toThrow(expect.objectContaining({ code: 'ENCODING_ERROR', message }))

@@ -106,7 +106,7 @@ function checkChangedInput(changed: unknown, { limits }: HookContext): RunInput 
   try {
     const { input } = parseRunInput(changed)
     checkRunInput(input, limits)
-    return input
+    return { ...input, state: toJson(input.state, 'state') }
   } catch (cause) {
     throw new TypeError('inputChange gave a request that is not valid.', { cause })
   }
