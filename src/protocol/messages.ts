@@ -1,7 +1,7 @@
 import { contentToText, type ContentPart, type Message, type Metadata } from '@ag-ui/core'
 import { errorCodes } from '../core/error-codes.js'
 import { isRecord, parseJson } from '../core/json.js'
-import type { AgentEvent } from './contract.js'
+import type { AgentEvent, AgUiEvent } from './contract.js'
 
 /** Text of a message's content, with `[image]`, `[audio]` ... in place of media. `contentToText` leaves media out. */
 export function describeContent(content: string | readonly ContentPart[], separator = ' '): string {
@@ -23,6 +23,9 @@ export const reportedMark: Metadata = { millrace: { reported: true } }
 
 /** Metadata of a user's message that a hook or an agent has changed: clients may still have their own words. */
 export const rewrittenMark: Metadata = { millrace: { rewritten: true } }
+
+/** Metadata of a snapshot that shows the state to clients, maybe changed by a hook: it says nothing of the thread's state. */
+export const displayMark: Metadata = { millrace: { display: true } }
 
 /** The CUSTOM event before another attempt. Its `messageIds` are rejected. */
 export const retryEventName = 'millrace.retry'
@@ -87,6 +90,11 @@ export function isReported(message: Pick<Message, 'metadata'>): boolean {
 /** Whether a hook or an agent has changed what the user wrote. */
 export function isRewritten(message: Pick<Message, 'metadata'>): boolean {
   return millraceMark(message)?.rewritten === true
+}
+
+/** Whether a snapshot shows the state to clients, and says nothing of the thread's state. */
+export function isForDisplay(event: Pick<AgUiEvent, 'metadata'>): boolean {
+  return millraceMark(event)?.display === true
 }
 
 /** Whether a message belongs to an attempt that was rejected. */

@@ -32,6 +32,8 @@ export function parseRunInput(body: unknown): ParsedRunInput {
   return {
     input: { ...input, state: input.state ?? {}, ...withLists(input) },
     peer,
+    // Runtimes of older clients keep each run by itself, and apply its deltas to the snapshots of that run alone.
+    needsSnapshot: peer.legacy || input.state === undefined,
     warnings: limitWarnings([...warnings, ...legacy.warnings, ...checked.warnings]),
   }
 }

@@ -6,6 +6,7 @@ import {
   type Agent,
   type Checkpoint,
   type CheckpointStore,
+  type Outcome,
   type RunOptions,
 } from '../agents/index.js'
 import {
@@ -115,13 +116,27 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
   // The client is of 1.0, whatever the input says.
   const translate: Downgrade = isLegacy ? createDowngrade({ warn }) : (event) => [toVersion10(event)]
-  const send = (event: AgUiEvent): undefined => {
+  const emit = (event: AgUiEvent): undefined => {
     // The client's type has its own names for the same strings.
     for (const shown of translate(event)) subscriber.next(shown as unknown as BaseEvent)
   }
+  // Copies: the client may write to them.
+  const showState = (state: unknown): undefined =>
+    emit({ type: 'STATE_SNAPSHOT', snapshot: structuredClone(state) })
+  // A runtime of older clients may have the agent, whatever the input says: see `needsSnapshot`.
+  let lacksSnapshot = true
+  const send = (event: AgUiEvent): undefined => {
+    if (event.type === 'STATE_DELTA' && lacksSnapshot) showState(input.state)
+    if (event.type === 'STATE_DELTA' || event.type === 'STATE_SNAPSHOT') lacksSnapshot = false
+    emit(event)
+  }
+  const end = (event: AgUiEvent, { state }: Outcome): undefined => {
+    if (event.type === 'RUN_FINISHED') showState(state)
+    emit(event)
+  }
   const start = async (): Promise<void> => {
     const resume = await answersIn(input, options.checkpoints)
-    await startCheckedRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end: send } }).result
+    await startCheckedRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end } }).result
   }
   void start().then(() => subscriber.complete())
 }

@@ -7,7 +7,9 @@ import {
 } from '@ag-ui/core'
 import { errorCodes } from '../../core/error-codes.js'
 import { formatPath, type FieldPath } from '../check/check-value.js'
-import type { AgUiEvent, EventOf, FieldNote } from '../contract.js'
+import type { AgUiEvent, EventOf, FieldNote, Fold } from '../contract.js'
+import { createFold } from '../fold/fold.js'
+import { isForDisplay } from '../messages.js'
 import { onInterruptEvents } from './on-interrupt.js'
 import { toVersion10 } from './versions.js'
 
@@ -45,10 +47,15 @@ export function createDowngrade({
     warn({ field: formatPath(path), message: `${kind} dropped for a client before 1.0` })
   }
   const inline = subagents === 'inline' ? createSubagentInliner(lose) : (event: AgUiEvent) => event
+  const fits = createDeltaCheck()
   return function downgrade(event) {
     if (event.type === 'RUN_STARTED') losses.clear()
     const inlined = inline(event)
     if (!inlined) return []
+    if (!fits(inlined)) {
+      lose('state', [inlined.type])
+      return []
+    }
     const shown = toLegacyShape(toVersion10(inlined), lose)
     if (shown.type !== 'RUN_FINISHED' || shown.outcome?.type !== 'interrupt') return [shown]
     return [...onInterruptEvents(shown.outcome.interrupts), shown]
@@ -133,6 +140,25 @@ function withoutFiles(content: ContentPart[], field: FieldPath, lose: Lose): Con
     if (!keep) lose('file', [...field, index])
     return keep
   })
+}
+
+/**
+ * Tells whether a client can take an event that changes its state. Runtimes that keep runs, CopilotKit's for one, apply the
+ * deltas of a run to its snapshots alone and break down when one does not fit. Hooks may want no snapshot, or show
+ * another state than the deltas are for.
+ */
+function createDeltaCheck(): (event: AgUiEvent) => boolean {
+  // A stream that begins in the middle of a run is for a client that has seen the beginning.
+  let lacksSnapshot = false
+  let shown: Fold | undefined
+  return function fits(event) {
+    if (event.type === 'RUN_STARTED') lacksSnapshot = true
+    else if (event.type === 'STATE_SNAPSHOT') {
+      lacksSnapshot = false
+      shown = isForDisplay(event) ? createFold({ state: event.snapshot }) : undefined
+    } else if (event.type === 'STATE_DELTA') return !lacksSnapshot && shown?.apply(event) === undefined
+    return true
+  }
 }
 
 interface Attributable {

@@ -72,8 +72,8 @@ export interface Hooks {
    */
   readonly event?: (event: AgentEvent, info: RunInfo) => Awaitable<Replaced<AgentEvent>>
   /**
-   * Changes the state in snapshots: at the end, at every interrupt, and at the start for a client that holds another
-   * state. Undefined: no snapshot. A key that it leaves out is not private: patches have it, and clients get it when
+   * Changes the state in snapshots: at the end, at every interrupt, at the start for a client that holds another
+   * state, and before the first patch for one that needs it. Undefined: no snapshot. A key that it leaves out is not private: patches have it, and clients get it when
    * they connect.
    */
   readonly stateSnapshot?: (state: unknown, info: RunInfo) => unknown

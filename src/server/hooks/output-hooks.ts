@@ -1,7 +1,13 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { toJson } from '../../core/to-json.js'
-import { eventProblem, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
+import {
+  displayMark,
+  eventProblem,
+  type AgentEvent,
+  type AgUiEvent,
+  type EventOf,
+} from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { RunInfo } from './hooks.js'
@@ -77,13 +83,26 @@ function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
 }
 
 /** The state for a snapshot, after `stateSnapshot`. Undefined: no snapshot. */
-export function snapshotState(server: HookContext, visible: unknown, info: RunInfo): unknown {
+function snapshotState(server: HookContext, visible: unknown, info: RunInfo): unknown {
   const { stateSnapshot } = server.hooks
   if (!stateSnapshot) return visible
   return callHook(server, 'stateSnapshot', async () => {
     const state: unknown = await stateSnapshot(visible, info)
     return state === undefined ? undefined : toJson(state, 'The state of stateSnapshot')
   })
+}
+
+/** A snapshot for clients of the state they may see. Undefined when `stateSnapshot` wants none. */
+export async function snapshotEvent(
+  server: HookContext,
+  visible: unknown,
+  info: RunInfo,
+): Promise<EventOf<'STATE_SNAPSHOT'> | undefined> {
+  const { stateSnapshot, outputChange } = server.hooks
+  const snapshot = await snapshotState(server, visible, info)
+  if (snapshot === undefined) return undefined
+  const mark = stateSnapshot || outputChange ? { metadata: displayMark } : {}
+  return { type: 'STATE_SNAPSHOT', snapshot, ...mark }
 }
 
 /** Catch-up events as clients may see them: the state without its private part, after `stateSnapshot`. */
@@ -96,8 +115,8 @@ export async function toVisibleCatchUp(
   for (const event of events) {
     if (event.type !== 'STATE_SNAPSHOT') visible.push(event)
     else {
-      const snapshot = await snapshotState(server, server.stateRules.visible(event.snapshot), info)
-      if (snapshot !== undefined) visible.push({ ...event, snapshot })
+      const snapshot = await snapshotEvent(server, server.stateRules.visible(event.snapshot), info)
+      if (snapshot) visible.push(snapshot)
     }
   }
   return visible

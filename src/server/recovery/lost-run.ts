@@ -3,6 +3,7 @@ import type { IdSource } from '../../core/ids.js'
 import { isRecord } from '../../core/json.js'
 import {
   cutOffMark,
+  isForDisplay,
   isRejected,
   resumeRunStream,
   toolErrorMark,
@@ -48,7 +49,9 @@ export function replayLostRun(lost: LostRun): ReplayedRun {
   // Catch-up events may show the client messages that the thread does not have yet.
   const catchUp = run.start?.catchUp ?? 0
   const logged = entries.filter((_, position) => position === 0 || position > catchUp)
-  const events = logged.map(({ json }) => JSON.parse(json) as AgUiEvent)
+  const events = logged
+    .map(({ json }) => JSON.parse(json) as AgUiEvent)
+    .filter((event) => !isForDisplay(event))
   const missing: AgUiEvent[] = []
   const stream = resumeRunStream({
     ...start,

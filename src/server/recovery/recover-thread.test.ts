@@ -4,6 +4,7 @@ import { changeOf, hold, keyOf, logOf, runOf, stored } from '../../../test/suppo
 import { createServerContext, type ContextUnderTest } from '../../../test/support/server-context.js'
 import {
   createRunStream,
+  displayMark,
   rejectMessage,
   rewriteMessages,
   type AgentEvent,
@@ -104,6 +105,14 @@ describe('what a lost run leaves in its thread', () => {
     const logged = await lose({ events, before: { append: [earlier] }, start: { keep: 1 } })
     const { messages } = await recovered(logged)
     expect(messages).toEqual([redacted, request, { id: 'a1', role: 'assistant', content: '[mail]' }])
+  })
+
+  test('is the state without what a hook has made of it for clients', async () => {
+    const shown = { type: 'STATE_SNAPSHOT', snapshot: { card: '***' }, metadata: displayMark } as const
+    const delta = [{ op: 'add' as const, path: '/count', value: 1 }]
+    const start = { state: { card: '4111' } }
+    const logged = await lose({ start, events: [shown, { type: 'STATE_DELTA', delta }, shown] })
+    expect((await recovered(logged)).state).toEqual({ card: '4111', count: 1 })
   })
 
   test('is its text, cut off, behind the user message', async () => {

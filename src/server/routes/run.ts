@@ -16,7 +16,7 @@ export const runRoute: Route = {
   method: 'POST',
   path: '/run',
   async handle(server, request) {
-    const { input, peer, warnings } = parseRunInput(await readJson(request.request, server))
+    const { input, peer, needsSnapshot, warnings } = parseRunInput(await readJson(request.request, server))
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent, claims } = request
@@ -32,6 +32,7 @@ export const runRoute: Route = {
       input,
       controller,
       isLegacy: peer.legacy,
+      needsSnapshot,
       request: request.request,
     }
     const accepting = acceptRun(server, incoming)

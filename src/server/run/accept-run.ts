@@ -34,6 +34,8 @@ export interface IncomingRun {
   readonly controller: AbortController
   /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy: boolean
+  /** Whether the client needs a snapshot of the state before a delta. */
+  readonly needsSnapshot: boolean
   /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
 }
@@ -192,12 +194,12 @@ async function startOnThread(
   }
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
-  const { agent, controller, request } = incoming
+  const { agent, controller, request, needsSnapshot } = incoming
   const { threadId, runId } = input
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
   const free = (): Promise<void> => releases.releaseAll()
   const run = startLiveRun({
-    ...{ server, agent, info, lease, thread, plan, controller, record, span, free },
+    ...{ server, agent, info, lease, thread, plan, controller, record, span, free, needsSnapshot },
   })
   registry.add(run)
   // The server began to close meanwhile: the run ends at once, with a terminal event.

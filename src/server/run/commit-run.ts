@@ -3,7 +3,7 @@ import { toWireError } from '../../core/errors.js'
 import { isEqual } from '../../core/json.js'
 import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunRecord } from '../../threads/contract.js'
-import { createOutputHooks, snapshotState } from '../hooks/output-hooks.js'
+import { createOutputHooks, snapshotEvent } from '../hooks/output-hooks.js'
 import type { RunFeed } from '../live/run-feed.js'
 import type { StateRulesHandle } from '../state/state-rules.js'
 import type { RunSetup } from './live-run.js'
@@ -115,9 +115,9 @@ async function sendLastEvents(run: EndedRun, terminal: AgUiEvent, outcome: Outco
   if (terminal.type === 'RUN_ERROR') return { last: await toFailure(terminal) }
   try {
     if (problem !== undefined) throw problem as Error
-    const state = await snapshotState(server, stateRules.visible(outcome.state), info)
-    if (state === undefined) return { last: await outputHooks(terminal) }
-    const snapshot = await outputHooks({ type: 'STATE_SNAPSHOT', snapshot: state })
+    const state = await snapshotEvent(server, stateRules.visible(outcome.state), info)
+    if (!state) return { last: await outputHooks(terminal) }
+    const snapshot = await outputHooks(state)
     await feed.push(snapshot)
     return { last: await outputHooks(terminal), snapshot }
   } catch (error) {

@@ -27,6 +27,7 @@ beforeEach(async () => {
   const change = { keep: 0, append: [] }
   const setup = {
     ...{ server, lease, record, controller, thread: undefined, free: () => Promise.resolve() },
+    needsSnapshot: false,
     agent: { name: 'agent', description: '', run: () => Promise.reject(new Error('No run.')) as never },
     info: createRunInfo({
       key,

@@ -2,11 +2,11 @@ import type { EventEdit, NativeHooks, Outcome, RunSink } from '../../agents/inde
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord } from '../../core/json.js'
 import { toJson } from '../../core/to-json.js'
-import { createFold, eventProblem, type AgUiEvent, type Fold } from '../../protocol/index.js'
+import { createFold, eventProblem, type AgUiEvent, type EventOf, type Fold } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import { agentEventHooks, nativeEventHooks } from '../hooks/agent-hooks.js'
 import { isPromise } from '../hooks/call-hook.js'
-import { createOutputHooks, notWritable, type OutputHooks } from '../hooks/output-hooks.js'
+import { createOutputHooks, notWritable, snapshotEvent, type OutputHooks } from '../hooks/output-hooks.js'
 import { RunFeed, type FeedBatch, type FeedLog } from '../live/run-feed.js'
 import { commitRun, type RunEnding } from './commit-run.js'
 import type { RunSetup } from './live-run.js'
@@ -21,7 +21,7 @@ type Sent = Promise<void> | undefined
  * 1. `native`: hooks on the native events of a runtime, called by its bridge
  * 2. `edit`: hooks on the events of the agent
  * 3. the run stream makes them strict; the agents room writes to it and calls `send`
- * 4. `send` leaves private state out
+ * 4. `send` leaves private state out, and puts a snapshot before the first delta for clients that need one
  * 5. the hooks `outputRecord` and `outputChange`
  * 6. the feed numbers the event and shows it to the subscribers
  * 7. `append` writes batches of the feed to the run log
@@ -43,6 +43,8 @@ export class EventPipe implements RunSink, FeedLog {
   #recordedPrivate: Readonly<Record<string, unknown>> | undefined
   readonly #clientTools: ReadonlySet<string> | undefined
   #clientCalls: Set<string> | undefined
+  /** Whether a delta would be the first that the client hears of the state. */
+  #lacksSnapshot: boolean
   /** Why the pipe has stopped the run. A run at its end does not notice the stop by itself. */
   #problem: unknown
 
@@ -54,6 +56,8 @@ export class EventPipe implements RunSink, FeedLog {
     this.native = nativeEventHooks(agent, setup)
     this.edit = agentEventHooks(agent, setup)
     this.#outputHooks = createOutputHooks(server, info)
+    this.#lacksSnapshot =
+      setup.needsSnapshot && !setup.plan.catchUp.some(({ type }) => type === 'STATE_SNAPSHOT')
     if (tools.length > 0) this.#clientTools = new Set(tools.map(({ name }) => name))
     this.feed = new RunFeed({
       runId: record.runId,
@@ -69,7 +73,9 @@ export class EventPipe implements RunSink, FeedLog {
   send(event: AgUiEvent): Sent {
     if (event.type === 'STATE_SNAPSHOT' || event.type === 'STATE_DELTA') {
       const visible = this.#hidePrivateState(event)
-      return visible && this.#output(visible)
+      if (!visible || !this.#lacksSnapshot) return visible && this.#output(visible)
+      this.#lacksSnapshot = false
+      return visible.type === 'STATE_DELTA' ? this.#outputFirstDelta(visible) : this.#output(visible)
     }
     const { catchUp } = this.#setup.plan
     if (event.type === 'RUN_STARTED' && catchUp.length > 0) return this.#outputAll([event, ...catchUp])
@@ -81,6 +87,19 @@ export class EventPipe implements RunSink, FeedLog {
     this.#state ??= createFold({ state: plan.state })
     this.#state.apply(event)
     return server.stateRules.visibleEvent(event, this.#state.state)
+  }
+
+  /** A snapshot of the state as it was, then the delta. Without the delta when a hook fails: it would be the first. */
+  async #outputFirstDelta(delta: EventOf<'STATE_DELTA'>): Promise<void> {
+    const { server, plan, info } = this.#setup
+    try {
+      const snapshot = await snapshotEvent(server, server.stateRules.visible(plan.state), info)
+      if (snapshot) await this.#output(snapshot)
+    } catch (error) {
+      this.#stop(error)
+      return
+    }
+    await this.#output(delta)
   }
 
   async #outputAll(events: readonly AgUiEvent[]): Promise<void> {

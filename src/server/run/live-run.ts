@@ -22,6 +22,8 @@ export interface RunSetup {
   readonly controller: AbortController
   readonly record: RunRecord
   readonly span: RunSpan
+  /** Whether the client that starts it needs a snapshot of the state before a delta. */
+  readonly needsSnapshot: boolean
   /** Frees the thread. Called once, when all is committed and before subscribers see the end. Never rejects. */
   readonly free: () => Promise<void>
 }

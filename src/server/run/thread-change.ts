@@ -71,7 +71,10 @@ export function messageChange(
 }
 
 /** Marks messages of users that the agent has rewritten: clients may still send their own version. */
-function withRewrittenMarks({ keep, append }: MessageChange, started: readonly Message[]): readonly Message[] {
+function withRewrittenMarks(
+  { keep, append }: MessageChange,
+  started: readonly Message[],
+): readonly Message[] {
   return append.map((message, index) => {
     const sent = started[keep + index]
     return sent === message || sent?.id !== message.id ? message : withRewrittenMark(message, sent)
