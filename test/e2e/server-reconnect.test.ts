@@ -108,6 +108,19 @@ describe.each(stores)('with the store in %s', (_name, makeStore) => {
     expect(third.events).toEqual(second.events)
   })
 
+  it('a late client that comes back after each event has the snapshots too', async () => {
+    const speaker = gatedAgent(words)
+    const { url } = await serving({ agents: [speaker.agent], store: await makeStore() })
+    const starter = await openStream(`${url}/run`, { body: input })
+    await starter.until(({ type }) => type === 'RUN_STARTED')
+    const late = await connect(url)
+    speaker.sayAll()
+    const whole = await late.whole()
+    assertValidStream(late.events)
+    for (const [place, { id }] of whole.entries())
+      if (id !== undefined) expect(await (await connect(url, id)).whole()).toEqual(whole.slice(place + 1))
+  })
+
   it('the history that a late client is given is the one the run began with', async () => {
     const speaker = gatedAgent(words)
     const store = await makeStore()

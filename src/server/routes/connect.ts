@@ -18,7 +18,7 @@ import { checkId } from '../request/check-input.js'
 import { unknownThread } from '../request/errors.js'
 import { readRememberedThread } from '../run/agent-memory.js'
 import { serverClosing } from '../run/lease.js'
-import { eventTypeIn, type FrameBatch } from '../stream/framing.js'
+import { eventTypeIn, parseEntry, type FrameBatch } from '../stream/framing.js'
 import { replyWithStream } from '../stream/reply.js'
 import type { DisconnectSignal } from '../stream/sink.js'
 import { readThreadBody, type Route } from './route.js'
@@ -123,16 +123,22 @@ async function* followElsewhere(connection: Connection, thread: Thread): AsyncGe
   }
 }
 
-/** Puts the snapshots behind RUN_STARTED, the first of the entries. */
+/** Puts the snapshots behind RUN_STARTED, the first of the entries. The last has its id: a client with that id has all. */
 function withSnapshots(
   { runId, entries }: Extract<FrameBatch, { runId: string }>,
   { messages, state }: { readonly messages: readonly Message[]; readonly state: unknown },
 ): readonly FrameBatch[] {
+  const [started, ...rest] = entries
+  if (!started) return []
   const events: AgUiEvent[] = [
+    parseEntry(started),
     { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
     { type: 'STATE_SNAPSHOT', snapshot: state },
   ]
-  return [{ runId, entries: entries.slice(0, 1) }, { events }, { runId, entries: entries.slice(1) }]
+  return [
+    { events, position: { runId, seq: started.seq } },
+    { runId, entries: rest },
+  ]
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   createDowngrade,
   createProtobufEncoder,
   eventIdPrefix,
+  formatEventId,
   protobufMediaType,
   sseHeaders,
   speaksNewest,
@@ -11,6 +12,7 @@ import {
   type AgUiEvent,
   type Downgrade,
   type DowngradeOptions,
+  type EventPosition,
   type Peer,
   type WireFormat,
 } from '../../protocol/index.js'
@@ -19,10 +21,15 @@ import type { LogEntry } from '../../threads/contract.js'
 import type { StreamOptions } from '../contract.js'
 import { withTimestamp } from '../hooks/output-hooks.js'
 
-/** Events that are written together. Entries of a run log have numbers that clients reconnect with; events have none. */
+/** Events that are written together. Entries of a run log have numbers that clients reconnect with. */
 export type FrameBatch =
   | { readonly runId: string; readonly entries: readonly LogEntry[] }
-  | { readonly runId?: undefined; readonly events: readonly AgUiEvent[] }
+  | {
+      readonly runId?: undefined
+      readonly events: readonly AgUiEvent[]
+      /** The position of a client that has all of them. */
+      readonly position?: EventPosition
+    }
 
 /** Encodes the events of one response. */
 export interface Framing {
@@ -84,7 +91,8 @@ function withTimestamps(framing: Framing, clock: Clock): Framing {
   return {
     headers: framing.headers,
     heartbeat: framing.heartbeat,
-    frame: (batch) => framing.frame(batch.runId === undefined ? { events: batch.events.map(stamp) } : batch),
+    frame: (batch) =>
+      framing.frame(batch.runId === undefined ? { ...batch, events: batch.events.map(stamp) } : batch),
   }
 }
 
@@ -104,11 +112,7 @@ class SseFraming implements Framing {
   frame(batch: FrameBatch): string {
     const version = this.#version
     let text = ''
-    if (batch.runId === undefined) {
-      for (const event of batch.events)
-        for (const sent of version.translate(event)) text += this.#frameData(JSON.stringify(sent))
-      return text
-    }
+    if (batch.runId === undefined) return this.#frameEvents(batch)
     if (batch.runId !== this.#runId) {
       this.#runId = batch.runId
       this.#prefix = `id: ${eventIdPrefix(batch.runId)}`
@@ -129,6 +133,15 @@ class SseFraming implements Framing {
     return text
   }
 
+  #frameEvents({ events, position }: Extract<FrameBatch, { readonly events: unknown }>): string {
+    const frames = events
+      .flatMap(this.#version.translate)
+      .map((event) => this.#frameData(JSON.stringify(event)))
+    const last = frames.pop() ?? ''
+    const id = position && last !== '' ? `id: ${formatEventId(position)}\n` : ''
+    return `${frames.join('')}${id}${last}`
+  }
+
   #frameData(json: string): string {
     return this.#eventLines ? `event: ${eventTypeIn(json)}\ndata: ${json}\n\n` : `data: ${json}\n\n`
   }
@@ -140,7 +153,7 @@ export function eventTypeIn(json: string): string {
 }
 
 /** Needs no check: this server wrote the log. */
-function parseEntry({ json }: LogEntry): AgUiEvent {
+export function parseEntry({ json }: LogEntry): AgUiEvent {
   return JSON.parse(json) as AgUiEvent
 }
 
