@@ -26,6 +26,7 @@ it('publishes these entries', () => {
 
 it('shows these names of the protocol', () => {
   expect(Object.keys(protocol).sort()).toEqual([
+    'LaneOrder',
     'compactRun',
     'countingMessages',
     'createDowngrade',
@@ -46,6 +47,7 @@ it('shows these names of the protocol', () => {
     'isCutOff',
     'isForDisplay',
     'isImported',
+    'isOfItem',
     'isRejected',
     'isReported',
     'isRunStateKey',

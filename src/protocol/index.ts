@@ -57,6 +57,7 @@ export { withRunStream, type WithRunStreamOptions } from './run-stream/run-strea
 export { sumUsage } from './run-stream/terminal-event.js'
 export { isRunStateKey, isThreadStateKey } from './state-prefixes.js'
 export { createDowngrade, type Downgrade, type DowngradeOptions } from './wire/downgrade.js'
+export { isOfItem, LaneOrder, type LaneEvent, type LaneOrderOptions } from './wire/lane-order.js'
 export { hasLegacyAnswer, legacyAnswers } from './wire/on-interrupt.js'
 export { speaksNewest, toNewestVersion, toVersion10, withoutValueTypes } from './wire/versions.js'
 export { negotiate } from './wire/protobuf.js'

@@ -12,6 +12,7 @@ import {
 import {
   createDowngrade,
   hasLegacyAnswer,
+  LaneOrder,
   legacyAnswers,
   parseRunInput,
   toVersion10,
@@ -114,8 +115,7 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   const warn = ({ field, message }: FieldNote): void => options.onProblem?.(`${field}: ${message}`)
   for (const { field, message } of warnings) warn({ field: `input.${field}`, message })
   const isLegacy = options.clients === undefined ? peer.legacy : options.clients === '0.0.59'
-  // The client is of 1.0, whatever the input says.
-  const translate: Downgrade = isLegacy ? createDowngrade({ warn }) : (event) => [toVersion10(event)]
+  const translate = isLegacy ? createLegacyTranslation(warn) : toVersion10Only
   const emit = (event: AgUiEvent): undefined => {
     // The client's type has its own names for the same strings.
     for (const shown of translate(event)) subscriber.next(shown as unknown as BaseEvent)
@@ -139,6 +139,26 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
     await startCheckedRun(agent, { ...input, resume }, { ...options, controller, sink: { send, end } }).result
   }
   void start().then(() => subscriber.complete())
+}
+
+/** The client is of 1.0, whatever the input says. */
+const toVersion10Only: Downgrade = (event) => [toVersion10(event)]
+
+/** How much of the lanes that wait is kept, in characters. */
+const maxWaiting = 1024 * 1024
+
+/** The events that a client before 1.0 reads, with its lanes one by one, as from a server. */
+function createLegacyTranslation(warn: (note: FieldNote) => void): Downgrade {
+  const downgrade = createDowngrade({ warn })
+  const order = new LaneOrder<AgUiEvent>({
+    maxSize: maxWaiting,
+    sizeOf: (event) => JSON.stringify(event).length,
+  })
+  return (event) => {
+    const due: AgUiEvent[] = []
+    order.take(event, event, due)
+    return due.flatMap(downgrade)
+  }
 }
 
 /** The answers of a request. Clients before 1.0 put them somewhere else. */

@@ -18,6 +18,7 @@ it.each<[string, Partial<ServerOptions>]>([
   ['basePath', { basePath: '/api/' }],
   ['cors.origins', { cors: { origins: ['app.example.com'] } }],
   ['cors.origins', { cors: { origins: ['https://app.example.com/path'] } }],
+  ['stream.lanes', { stream: { lanes: 'one by one' as 'one-by-one' } }],
 ])('refuses a %s that cannot be meant', (option, options) => {
   expect(() => checkOptions({ agents, ...options })).toThrow(
     expect.objectContaining({ code: 'INVALID_OPTIONS', details: { option } }),

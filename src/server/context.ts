@@ -110,7 +110,7 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 
 /** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
 export function checkOptions(options: ServerOptions): void {
-  const { limits = {}, threads = {}, basePath = '', cors, routes = {} } = options
+  const { limits = {}, threads = {}, basePath = '', cors, routes = {}, stream = {} } = options
   for (const [group, values] of Object.entries({ limits, threads }))
     for (const [name, value] of Object.entries(values as Record<string, unknown>))
       if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
@@ -123,6 +123,9 @@ export function checkOptions(options: ServerOptions): void {
         `routes.${name}`,
         `be true or false for one of ${Object.keys(optionalRoutes).join(', ')}`,
       )
+  const lanes: string | undefined = stream.lanes
+  if (lanes !== undefined && lanes !== 'interleaved' && lanes !== 'one-by-one')
+    throw invalidOption('stream.lanes', "be 'interleaved' or 'one-by-one'")
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
     if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')

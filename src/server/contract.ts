@@ -121,6 +121,12 @@ export interface StreamOptions {
    * Default false.
    */
   readonly logFirst?: boolean
+  /**
+   * How the lanes of agents that run at once are sent: `interleaved`, as they come, or `one-by-one`, for clients that hold one open
+   * text at a time: while one lane has a text or a tool call open, the others wait, up to `limits.bufferBytes`. Default:
+   * one by one for clients before 1.0, interleaved for others.
+   */
+  readonly lanes?: 'interleaved' | 'one-by-one'
 }
 
 /** When unused threads are removed. Without these rules, none ever is. */

@@ -188,6 +188,8 @@ describe('event ids', () => {
       fc.assert(
         fc.property(text, fc.maxSafeNat(), (runId, seq) => {
           expect(parseEventId(formatEventId({ runId, seq }))).toEqual({ runId, seq })
+          const unordered = { runId, seq, after: seq - 1 }
+          expect(parseEventId(formatEventId(unordered))).toEqual(unordered)
         }),
       )
     })
@@ -216,6 +218,12 @@ describe('event ids', () => {
       'r: 1',
       'r:1e3',
       'r:9007199254740993',
+      'r:5~5',
+      'r:-2~5',
+      'r:4~',
+      'r:~4',
+      'r:3~04',
+      'r:1~2~3',
       '%:1',
       'a b:1',
       'a:b:1',

@@ -86,6 +86,11 @@ function toSseFrame({ id, data }: EventSourceMessage, frame: number): SseFrame {
 export interface EventPosition {
   readonly runId: string
   readonly seq: number
+  /**
+   * For a stream that does not have the order of the log: its reader has all events up to this number, and those that come
+   * before the event in the order of the stream.
+   */
+  readonly after?: number
 }
 
 // `encodeURIComponent` throws on half of a surrogate pair, which a run id from JSON may hold.
@@ -96,18 +101,24 @@ export function eventIdPrefix(runId: string): string {
   return `${encodeURIComponent(runId.replace(loneSurrogates, '\ufffd'))}:`
 }
 
-/** The id of an event as it stands in an SSE `id:` line and comes back as `Last-Event-ID`: `<run>:<seq>`. */
-export function formatEventId({ runId, seq }: EventPosition): string {
-  return `${eventIdPrefix(runId)}${seq}`
+/**
+ * The id of an event as it stands in an SSE `id:` line and comes back as `Last-Event-ID`: `<run>:<seq>`, or `<run>:<after>~<seq>`
+ * in a stream with an order of its own.
+ */
+export function formatEventId({ runId, seq, after }: EventPosition): string {
+  return `${eventIdPrefix(runId)}${after === undefined ? seq : `${after}~${seq}`}`
 }
 
 /** Reads an event id. Whatever `formatEventId` cannot have written yields undefined. */
 export function parseEventId(id: string): EventPosition | undefined {
   const colon = id.lastIndexOf(':')
   const runId = decodeUriPart(id.slice(0, Math.max(colon, 0)))
-  const seq = Number(id.slice(colon + 1))
-  if (runId === undefined || !Number.isSafeInteger(seq) || seq < 0) return undefined
-  return formatEventId({ runId, seq }) === id ? { runId, seq } : undefined
+  const [, first, second] = /^(?:(-1|\d+)~)?(\d+)$/.exec(id.slice(colon + 1)) ?? []
+  const seq = Number(second)
+  if (runId === undefined || !Number.isSafeInteger(seq)) return undefined
+  const position = first === undefined ? { runId, seq } : { runId, seq, after: Number(first) }
+  const isInOrder = position.after === undefined || position.after < seq
+  return isInOrder && formatEventId(position) === id ? position : undefined
 }
 
 function decodeUriPart(text: string): string | undefined {

@@ -51,7 +51,7 @@ export const connectRoute: Route = {
     const from = position && isOfLatestRun(position, thread?.run, live) ? position : undefined
     const ids = { ...key, runId: live?.runId ?? thread?.run?.runId }
     const source = (signal: DisconnectSignal) => catchUp({ server, key, thread, live, from, signal })
-    return replyWithStream(server, request, { peer, ids, source })
+    return replyWithStream(server, request, { peer, ids, source, from })
   },
 }
 
@@ -87,7 +87,7 @@ interface Connection {
 
 function catchUp(connection: Connection): AsyncIterable<FrameBatch> | Iterable<FrameBatch> {
   const { server, thread, live, from, signal } = connection
-  if (live && from) return live.feed.subscribe(from.seq, signal)
+  if (live && from) return live.feed.subscribe(from.after ?? from.seq, signal)
   if (live) return followFromStart(live, signal)
   if (!thread) return []
   if (thread.run && from) return followAfter(connection, from)
@@ -147,10 +147,10 @@ function withSnapshots(
  * what it has.
  */
 async function* followAfter(connection: Connection, from: EventPosition): AsyncGenerator<FrameBatch> {
-  const { runId, seq } = from
+  const { runId, seq, after = seq } = from
   let isFirst = true
-  for await (const entries of followLog(connection, { runId, after: seq })) {
-    const hasGap = isFirst && entries[0]?.seq !== seq + 1
+  for await (const entries of followLog(connection, { runId, after })) {
+    const hasGap = isFirst && (after !== seq || entries[0]?.seq !== seq + 1)
     isFirst = false
     if (!hasGap || (await isLogged(connection, from))) yield { runId, entries }
     else yield* withoutLostEvents(connection, { runId, entries: entries.slice(-1) })

@@ -21,9 +21,14 @@ import type { LogEntry } from '../../threads/contract.js'
 import type { StreamOptions } from '../contract.js'
 import { withTimestamp } from '../hooks/output-hooks.js'
 
+/** An event of a run log, and where a client that has it can come back to, if its number alone does not say it. */
+export interface FrameEntry extends LogEntry {
+  readonly position?: string
+}
+
 /** Events that are written together. Entries of a run log have numbers that clients reconnect with. */
 export type FrameBatch =
-  | { readonly runId: string; readonly entries: readonly LogEntry[] }
+  | { readonly runId: string; readonly entries: readonly FrameEntry[] }
   | {
       readonly runId?: undefined
       readonly events: readonly AgUiEvent[]
@@ -125,10 +130,11 @@ class SseFraming implements Framing {
           .map((event) => this.#frameData(JSON.stringify(event)))
         const last = sent.pop()
         // The last of an entry has its number: a client that lost one of the others gets all again.
-        if (last !== undefined) text += `${sent.join('')}${prefix}${entry.seq}\n${last}`
-      } else if (this.#eventLines) text += `${prefix}${entry.seq}\n${this.#frameData(entry.json)}`
+        if (last !== undefined) text += `${sent.join('')}${prefix}${entry.position ?? entry.seq}\n${last}`
+      } else if (this.#eventLines)
+        text += `${prefix}${entry.position ?? entry.seq}\n${this.#frameData(entry.json)}`
       // The path of nearly every event.
-      else text += `${prefix}${entry.seq}\ndata: ${entry.json}\n\n`
+      else text += `${prefix}${entry.position ?? entry.seq}\ndata: ${entry.json}\n\n`
     }
     return text
   }
@@ -148,8 +154,9 @@ class SseFraming implements Framing {
 }
 
 /** The type of an event in JSON. Needs no parsing unless a hook has put other members first. */
-export function eventTypeIn(json: string): string {
-  return /^\{"type":"([A-Z_]+)"/.exec(json)?.[1] ?? (JSON.parse(json) as AgUiEvent).type
+export function eventTypeIn(json: string): AgUiEvent['type'] {
+  const found = /^\{"type":"([A-Z_]+)"/.exec(json)?.[1] as AgUiEvent['type'] | undefined
+  return found ?? (JSON.parse(json) as AgUiEvent).type
 }
 
 /** Needs no check: this server wrote the log. */
@@ -167,6 +174,12 @@ async function createProtobufFraming({ translate }: WireVersion): Promise<Framin
       return concatBytes(events.flatMap(translate).map((event) => encode(event)))
     },
   }
+}
+
+/** Joins chunks of one format. */
+export function concatChunks(chunks: readonly (string | Uint8Array)[]): string | Uint8Array {
+  const bytes = chunks.filter((chunk) => typeof chunk !== 'string')
+  return bytes.length > 0 ? concatBytes(bytes) : chunks.join('')
 }
 
 function concatBytes(parts: readonly Uint8Array[]): Uint8Array {

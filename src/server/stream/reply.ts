@@ -1,10 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import { MillraceError, toWireError } from '../../core/errors.js'
-import { negotiate, type AgUiEvent, type FieldNote, type Peer } from '../../protocol/index.js'
+import {
+  negotiate,
+  type AgUiEvent,
+  type EventPosition,
+  type FieldNote,
+  type Peer,
+} from '../../protocol/index.js'
 import type { ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
 import { createFraming, type FrameBatch, type Framing } from './framing.js'
+import { withLanes } from './ordered-lanes.js'
 import { createWebSink, NodeSink, type DisconnectSignal, type Sink } from './sink.js'
 
 /** A request and what its response is made with. */
@@ -23,6 +30,8 @@ export interface StreamReply {
   /** Returns the batches to send. The signal aborts when the client disconnects. */
   readonly source: (signal: DisconnectSignal) => AsyncIterable<FrameBatch> | Iterable<FrameBatch>
   readonly onEnd?: (end: StreamEnd) => void
+  /** The last event that the client has, when the source follows it. */
+  readonly from?: EventPosition | undefined
 }
 
 /** Tells the Node adapter that the response is already being written. */
@@ -34,10 +43,16 @@ export async function replyWithStream(
   { request, nodeResponse, headers }: Exchange,
   reply: StreamReply,
 ): Promise<Response> {
-  const framing = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
+  const encoding = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
     warn: lossLogger(server, reply),
     stream: server.stream,
     clock: server.clock,
+  })
+  const { lanes } = server.stream
+  const framing = withLanes(encoding, reply.peer, {
+    lanes,
+    maxBytes: server.limits.bufferBytes,
+    from: reply.from,
   })
   const allHeaders = { ...headers, ...framing.headers }
   if (!nodeResponse) {
