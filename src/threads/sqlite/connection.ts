@@ -1,5 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
-import { toPromise } from '../../core/to-promise.js'
+import type { Clock } from '../../core/clock.js'
+import { retryWhileBusy, toStoreError } from './busy.js'
+import { createWriteQueue } from './write-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import type { Owner, ThreadKey } from '../contract.js'
 
@@ -16,48 +18,53 @@ interface Query<Row> {
   all(...params: SqlValue[]): Row[]
 }
 
-/** A database that throws STORE_ERROR, also once it is closed. */
+/** A database that throws STORE_ERROR, also once it is closed. Never waits without letting others run. */
 export interface SqliteConnection {
   /** The caller vouches for `Row`. */
   prepare<Row>(sql: string): Query<Row>
   /** Runs work that reads, at once. */
   readNow<T>(work: () => T): T
-  /** The same, as a promise. */
-  read<T>(work: () => T): Promise<T>
+  /** Runs work that reads, and again for as long as another process holds the file. It must do nothing but read until then. */
+  read<T>(work: () => T | Promise<T>): Promise<T>
   /**
-   * Runs work that writes in a transaction that it may share with other work of the same tick. If it throws, none of it
-   * is written. It may run twice, so it must do nothing but write.
+   * Runs work that writes in a transaction that it may share with other work. Keeps the order of calls, and waits while
+   * another process holds the file. If it throws, none of it is written. It may run twice, so it must do nothing but write.
    */
   write<T>(work: () => T): Promise<T>
   /** Nothing works afterwards. May be called twice. */
   close(): Promise<void>
 }
 
-/** `release` closes the database; without it, the database stays open. */
-export function createConnection(database: SqliteDatabase, release?: () => void): SqliteConnection {
+export interface ConnectionOptions {
+  readonly database: SqliteDatabase
+  readonly clock: Clock
+  /** Closes the database. Without it, the database stays open. */
+  readonly release?: (() => void) | undefined
+}
+
+export function createConnection({ database, clock, release }: ConnectionOptions): SqliteConnection {
   let isClosed = false
 
   function attempt<T>(work: () => T): T {
     // Statements of some drivers keep working when their database is closed.
     if (isClosed || database.open === false)
       throw new MillraceError('STORE_ERROR', 'The SQLite store is closed.')
-    return withStoreErrors(work)
+    return work()
   }
 
-  const group = createWriteGroup((work) => attempt(() => inTransaction(database, work)))
+  const writes = createWriteQueue((work) => attempt(() => inTransaction(database, work)), clock)
 
   return {
-    prepare: <Row>(sql: string) => toQuery<Row>(withStoreErrors(() => database.prepare(sql))),
-    readNow: attempt,
-    read: (work) => toPromise(() => attempt(work)),
-    write: group.write,
-    close: () =>
-      toPromise(() => {
-        if (isClosed) return
-        group.flush()
-        isClosed = true
-        if (release !== undefined) withStoreErrors(release)
-      }),
+    prepare: <Row>(sql: string) => toQuery<Row>(database.prepare(sql)),
+    readNow: (work) => withStoreErrors(() => attempt(work)),
+    read: (work) => retryWhileBusy(() => attempt(work), clock),
+    write: writes.write,
+    async close() {
+      await writes.settled()
+      if (isClosed) return
+      isClosed = true
+      if (release !== undefined) withStoreErrors(release)
+    },
   }
 }
 
@@ -98,92 +105,6 @@ function withStoreErrors<T>(work: () => T): T {
     return work()
   } catch (error) {
     throw toStoreError(error)
-  }
-}
-
-export function toStoreError(error: unknown): MillraceError {
-  if (MillraceError.isInstance(error)) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  return new MillraceError('STORE_ERROR', `The SQLite store cannot be used: ${reason}`, { cause: error })
-}
-
-/** Does work in a transaction. If it throws, nothing is written. */
-type Transact = <T>(work: () => T) => T
-
-/** Joins the writes of one tick into one transaction, which costs more than most of its writes. */
-interface WriteGroup {
-  /** Does the first writes of a tick at once, and all later ones together at its end. */
-  readonly write: <T>(work: () => T) => Promise<T>
-  /** Does the waiting writes now. */
-  flush(): void
-}
-
-interface WaitingWrite {
-  readonly work: () => unknown
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** A single request makes this many writes one after the other, which need not wait. */
-const immediateWrites = 4
-
-/** Work may run twice: if one of a group throws, each runs alone. */
-export function createWriteGroup(transact: Transact): WriteGroup {
-  let waiting: WaitingWrite[] = []
-  let doneInTick = 0
-
-  const flush = (): void => {
-    const group = waiting
-    waiting = []
-    if (group.length > 1) settleTogether(group, transact)
-    else settleEach(group, transact)
-  }
-  const endTick = (): void => {
-    doneInTick = 0
-    flush()
-  }
-  const enter = (one: WaitingWrite): void => {
-    waiting.push(one)
-    if (doneInTick === immediateWrites) return
-    if (doneInTick === 0) setImmediate(endTick)
-    doneInTick++
-    flush()
-  }
-
-  return {
-    write: <T>(work: () => T) =>
-      new Promise<T>((resolve, reject) => {
-        enter({ work, resolve: (value) => resolve(value as T), reject })
-      }),
-    flush,
-  }
-}
-
-function settleTogether(group: readonly WaitingWrite[], transact: Transact): void {
-  let isRefused = false as boolean
-  const doAll = (): unknown[] => {
-    isRefused = true
-    const results = group.map(({ work }) => work())
-    isRefused = false
-    return results
-  }
-  try {
-    const results = transact(doAll)
-    for (const [n, { resolve }] of group.entries()) resolve(results[n])
-  } catch (error) {
-    if (isRefused) settleEach(group, transact)
-    // The database cannot be written: each write alone would fail the same way, later.
-    else for (const { reject } of group) reject(error)
-  }
-}
-
-function settleEach(group: readonly WaitingWrite[], transact: Transact): void {
-  for (const { work, resolve, reject } of group) {
-    try {
-      resolve(transact(work))
-    } catch (error) {
-      reject(error)
-    }
   }
 }
 

@@ -3,14 +3,8 @@ import { MillraceError } from '../../core/errors.js'
 import type { LogBatch, LogEntry, LogPosition, RunLog, ThreadKey } from '../contract.js'
 import { fromLogText, toLogText } from '../log-text.js'
 import { threadKeyText } from '../thread-key.js'
-import {
-  type SqlInteger,
-  type SqliteConnection,
-  keyMatches,
-  keyParams,
-  toSqlText,
-  toStoreError,
-} from './connection.js'
+import { type SqlInteger, type SqliteConnection, keyMatches, keyParams, toSqlText } from './connection.js'
+import { isBusy, toStoreError } from './busy.js'
 import type { SqliteLeases } from './leases.js'
 import type { ThreadRows } from './thread-rows.js'
 
@@ -154,9 +148,11 @@ function createLogWatch(connection: SqliteConnection, clock: Clock): LogWatch {
     try {
       const version = outsideVersion()
       if (version === knownVersion) return
-      knownVersion = version
       for (const waiter of all()) if (lastSeq(waiter.key, waiter.runId) !== waiter.lastSeq) waiter.settle()
+      knownVersion = version
     } catch (error) {
+      // Another process holds the whole file. The next poll looks again.
+      if (isBusy(error)) return
       const failure = toStoreError(error)
       for (const waiter of all()) waiter.settle(failure)
     }
@@ -167,6 +163,23 @@ function createLogWatch(connection: SqliteConnection, clock: Clock): LogWatch {
     const waiters = threads.get(name) ?? new Set()
     threads.set(name, waiters.add(waiter))
     stopPolling ??= clock.schedule(pollMs, poll)
+  }
+
+  function addWaiter(run: Omit<Waiter, 'settle'>, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => waiter.settle()
+      const waiter: Waiter = {
+        ...run,
+        settle(error) {
+          remove(waiter)
+          signal.removeEventListener('abort', abort)
+          if (error === undefined) resolve()
+          else reject(error)
+        },
+      }
+      signal.addEventListener('abort', abort)
+      add(waiter)
+    })
   }
 
   function remove(waiter: Waiter): void {
@@ -180,29 +193,16 @@ function createLogWatch(connection: SqliteConnection, clock: Clock): LogWatch {
   }
 
   return {
-    async wait(key, { runId, after }, signal) {
-      if (signal.aborted) return
-      // Before the log is read, or events in between would be missed.
-      if (threads.size === 0) knownVersion = outsideVersion()
-      const last = lastSeq(key, runId)
-      if (last !== undefined && last > after) return
-      await new Promise<void>((resolve, reject) => {
-        const abort = (): void => waiter.settle()
-        const waiter: Waiter = {
-          key,
-          runId,
-          lastSeq: last,
-          settle(error) {
-            remove(waiter)
-            signal.removeEventListener('abort', abort)
-            if (error === undefined) resolve()
-            else reject(error)
-          },
-        }
-        signal.addEventListener('abort', abort)
-        add(waiter)
-      })
-    },
+    wait: (key, { runId, after }, signal) =>
+      connection.read(() => {
+        if (signal.aborted) return undefined
+        // Before the log is read, or events in between would be missed.
+        if (threads.size === 0) knownVersion = outsideVersion()
+        const last = lastSeq(key, runId)
+        return last !== undefined && last > after
+          ? undefined
+          : addWaiter({ key, runId, lastSeq: last }, signal)
+      }),
     wake(key, runId) {
       for (const waiter of [...(threads.get(threadKeyText(key)) ?? [])])
         if (runId === undefined || runId === waiter.runId) waiter.settle()

@@ -68,8 +68,8 @@ const migrations: readonly string[] = [
 
 /** Configures a database and migrates its tables. Throws STORE_ERROR for tables of a later Millrace. */
 export function prepareSchema(database: SqliteDatabase): void {
-  // First, since all that follows may meet another process.
-  database.exec('PRAGMA busy_timeout = 5000')
+  // First, since all that follows may meet another process. SQLite's own wait would stop this one.
+  database.exec('PRAGMA busy_timeout = 0')
   if (schemaVersion(database) < migrations.length) migrate(database)
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA wal_autocheckpoint = 8000')

@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '../../core/clock.js'
 import type { Store } from '../contract.js'
-import { createConnection, toStoreError } from './connection.js'
+import { retryWhileBusy, toStoreError } from './busy.js'
+import { createConnection, type ConnectionOptions } from './connection.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { createSqliteLeases } from './leases.js'
 import { createSqliteLog } from './log.js'
@@ -42,10 +43,10 @@ export type SqliteStoreSource =
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { clock = systemClock } = options
   try {
-    if (options.database !== undefined) return createStore({ database: options.database, clock })
+    if (options.database !== undefined) return await openStore({ database: options.database, clock })
     const database = await openDatabase(options.path)
     try {
-      return createStore({ database, clock, release: () => closeFile(database) })
+      return await openStore({ database, clock, release: () => closeFile(database) })
     } catch (error) {
       database.close()
       throw error
@@ -55,15 +56,16 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   }
 }
 
-interface StoreParts {
-  readonly database: SqliteDatabase
-  readonly clock: Clock
-  readonly release?: () => void
+function openStore(parts: ConnectionOptions): Promise<Store> {
+  return retryWhileBusy(() => {
+    prepareSchema(parts.database)
+    return createStore(parts)
+  }, parts.clock)
 }
 
-function createStore({ database, clock, release }: StoreParts): Store {
-  prepareSchema(database)
-  const connection = createConnection(database, release)
+function createStore(parts: ConnectionOptions): Store {
+  const { clock } = parts
+  const connection = createConnection(parts)
   const leases = createSqliteLeases(connection, clock)
   const rows = createThreadRows(connection)
   const log = createSqliteLog({ connection, clock, leases, rows })
