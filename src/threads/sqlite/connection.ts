@@ -1,6 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
 import type { Clock } from '../../core/clock.js'
-import { retryWhileBusy, toStoreError } from './busy.js'
+import { retryWhileBusy } from './busy.js'
+import { isDamaged, toStoreError } from './driver-errors.js'
 import { createWriteQueue } from './write-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import type { Owner, ThreadKey } from '../contract.js'
@@ -31,6 +32,8 @@ export interface SqliteConnection {
    * another process holds the file. If it throws, none of it is written. It may run twice, so it must do nothing but write.
    */
   write<T>(work: () => T): Promise<T>
+  /** Throws STORE_ERROR if the file was found damaged before. */
+  assertIntact(): void
   /** Nothing works afterwards. May be called twice. */
   close(): Promise<void>
 }
@@ -44,12 +47,18 @@ export interface ConnectionOptions {
 
 export function createConnection({ database, clock, release }: ConnectionOptions): SqliteConnection {
   let isClosed = false
+  let damage: unknown
 
   function attempt<T>(work: () => T): T {
     // Statements of some drivers keep working when their database is closed.
     if (isClosed || database.open === false)
       throw new MillraceError('STORE_ERROR', 'The SQLite store is closed.')
-    return work()
+    try {
+      return work()
+    } catch (error) {
+      if (isDamaged(error)) damage = error
+      throw error
+    }
   }
 
   const writes = createWriteQueue((work) => attempt(() => inTransaction(database, work)), clock)
@@ -59,6 +68,9 @@ export function createConnection({ database, clock, release }: ConnectionOptions
     readNow: (work) => withStoreErrors(() => attempt(work)),
     read: (work) => retryWhileBusy(() => attempt(work), clock),
     write: writes.write,
+    assertIntact() {
+      if (damage !== undefined) throw toStoreError(damage)
+    },
     async close() {
       await writes.settled()
       if (isClosed) return

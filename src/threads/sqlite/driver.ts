@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { MillraceError } from '../../core/errors.js'
@@ -24,14 +24,20 @@ export interface SqliteStatement {
 
 type OpenDatabase = (path: string) => SqliteDatabase
 
-/** Opens a file, and creates it and its folder if missing. Throws what the driver throws. */
+/** Opens a file, and creates it and its folder if missing, for this user alone. Throws what the driver throws. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
-  const open = await findDriver()
-  if (path === ':memory:') return open(path)
+  const openFile = await findDriver()
+  if (path === ':memory:') return openFile(path)
   // libsql takes some paths for addresses of servers, but never an absolute one.
   const file = resolve(path)
+  await createFile(file)
+  return openFile(file)
+}
+
+/** Creates an empty file and its folder if missing. SQLite gives its log and its index beside it the same mode. */
+export async function createFile(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  return open(file)
+  await (await open(file, 'a', 0o600)).close()
 }
 
 async function findDriver(): Promise<OpenDatabase> {

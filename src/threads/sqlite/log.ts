@@ -4,7 +4,7 @@ import type { LogBatch, LogEntry, LogPosition, RunLog, ThreadKey } from '../cont
 import { fromLogText, toLogText } from '../log-text.js'
 import { threadKeyText } from '../thread-key.js'
 import { type SqlInteger, type SqliteConnection, keyMatches, keyParams, toSqlText } from './connection.js'
-import { isBusy, toStoreError } from './busy.js'
+import { isBusy, toStoreError } from './driver-errors.js'
 import type { SqliteLeases } from './leases.js'
 import type { ThreadRows } from './thread-rows.js'
 

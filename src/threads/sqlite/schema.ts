@@ -1,5 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import { inTransaction } from './connection.js'
+import { damagedFile } from './driver-errors.js'
 import type { SqliteDatabase } from './driver.js'
 
 /** Migration n turns version n of the tables into n + 1. Never change a published one. */
@@ -66,15 +67,26 @@ const migrations: readonly string[] = [
    );`,
 ]
 
-/** Configures a database and migrates its tables. Throws STORE_ERROR for tables of a later Millrace. */
+/** Configures a database and migrates its tables. Throws STORE_ERROR for a damaged file, and for tables of a later Millrace. */
 export function prepareSchema(database: SqliteDatabase): void {
   // First, since all that follows may meet another process. SQLite's own wait would stop this one.
   database.exec('PRAGMA busy_timeout = 0')
-  if (schemaVersion(database) < migrations.length) migrate(database)
+  const version = schemaVersion(database)
+  // A new file has nothing to check.
+  if (version > 0) checkPages(database)
+  if (version < migrations.length) migrate(database)
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA wal_autocheckpoint = 8000')
   // A crash of the process loses nothing; one of the machine may lose the last commits, never a part of one.
   database.exec('PRAGMA synchronous = NORMAL')
+  // Removed threads leave nothing readable behind.
+  database.exec('PRAGMA secure_delete = ON')
+}
+
+/** Reads the whole file, at about its size in gigabytes in seconds. A damaged page is found now, not by a user. */
+function checkPages(database: SqliteDatabase): void {
+  const row = database.prepare('PRAGMA quick_check(1)').get() as { readonly quick_check: string }
+  if (row.quick_check !== 'ok') throw damagedFile(row.quick_check)
 }
 
 function migrate(database: SqliteDatabase): void {

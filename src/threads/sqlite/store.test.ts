@@ -5,23 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import Database from 'libsql'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { change, hold, key, messages, run, sqliteRig, storeError } from '../../../test/support/sqlite-rig.js'
 import { describeStoreContract } from '../../../test/support/store-contract.js'
-import { manualClock, type ManualClock } from '../../core/clock.js'
-import { createSqliteStore, type SqliteDatabase } from './store.js'
-import type { Lease, RunRecord, Store, ThreadChange, ThreadKey } from '../contract.js'
-
-const key: ThreadKey = { app: 'app', user: 'user', agent: 'agent', thread: 'thread' }
-const run: RunRecord = { runId: 'run', status: 'running', startedAt: 0, nextSeq: 0 }
-
-function makeFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'millrace-sqlite-'))
-}
+import type { Store } from '../contract.js'
+import { createSqliteStore } from './store.js'
 
 describeStoreContract(
   'the SQLite store',
   async (clock) => {
-    const folder = await makeFolder()
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-sqlite-'))
     const path = join(folder, 'threads.db')
     const opened: Store[] = []
     const open = async (): Promise<Store> => {
@@ -47,42 +40,16 @@ describeStoreContract(
 )
 
 describe('a SQLite store', () => {
-  let folder: string
-  let path: string
-  let clock: ManualClock
-  const stores: Store[] = []
-
-  beforeEach(async () => {
-    folder = await makeFolder()
-    path = join(folder, 'threads.db')
-    clock = manualClock(1_000_000)
-  })
-  afterEach(async () => {
+  const rig = sqliteRig()
+  const { open, meddle } = rig
+  afterEach(() => {
     vi.restoreAllMocks()
     vi.doUnmock('libsql')
-    await Promise.all(stores.splice(0).map((store) => store.close()))
-    await rm(folder, { recursive: true })
   })
-
-  const open = async (file = path): Promise<Store> => {
-    const store = await createSqliteStore({ path: file, clock })
-    stores.push(store)
-    return store
-  }
-  /** Does something to the file behind the back of the store. */
-  const meddle = <T>(work: (database: Database.Database) => T): T => {
-    const database = new Database(path)
-    try {
-      return work(database)
-    } finally {
-      database.close()
-    }
-  }
-  const storeError = expect.objectContaining({ code: 'STORE_ERROR' }) as unknown
 
   describe('on a file', () => {
     test('makes the folder that is missing', async () => {
-      const file = join(folder, 'a', 'b', 'threads.db')
+      const file = join(rig.folder, 'a', 'b', 'threads.db')
       await (await open(file)).check()
       expect(existsSync(file)).toBe(true)
     })
@@ -104,36 +71,18 @@ describe('a SQLite store', () => {
     })
 
     test('refuses what is no database', async () => {
-      writeFileSync(path, 'This is a letter. '.repeat(500))
+      writeFileSync(rig.path, 'This is a letter. '.repeat(500))
       await expect(open()).rejects.toEqual(storeError)
-      await expect(open(folder)).rejects.toEqual(storeError)
-      await expect(open(join(path, 'inside'))).rejects.toEqual(storeError)
-    })
-
-    test('finds out that its file is damaged', async () => {
-      const store = await open()
-      await store.threads.commit(await hold(store), change())
-      meddle((database) => database.exec('DROP TABLE messages'))
-      await expect(store.threads.load(key)).rejects.toEqual(storeError)
-    })
-
-    test('finds out in a check that it cannot write', async () => {
-      const store = await open()
-      meddle((database) =>
-        database.exec(
-          "CREATE TRIGGER full BEFORE INSERT ON meta BEGIN SELECT raise(ABORT, 'disk is full'); END",
-        ),
-      )
-      await expect(store.check()).rejects.toThrow('disk is full')
-      await expect(store.check()).rejects.toEqual(storeError)
+      await expect(open(rig.folder)).rejects.toEqual(storeError)
+      await expect(open(join(rig.path, 'inside'))).rejects.toEqual(storeError)
     })
 
     test('leaves everything in that one file when it is closed', async () => {
       const store = await open()
       await store.threads.commit(await hold(store), change({ title: 'Kept' }))
       await store.close()
-      const copy = join(folder, 'copy.db')
-      copyFileSync(path, copy)
+      const copy = join(rig.folder, 'copy.db')
+      copyFileSync(rig.path, copy)
       expect(await (await open(copy)).threads.load(key)).toMatchObject({ title: 'Kept' })
     })
 
@@ -176,8 +125,8 @@ describe('a SQLite store', () => {
 
   describe('on a database of the caller', () => {
     test('works, and leaves the closing to the caller', async () => {
-      const database = new Database(path)
-      const store = await createSqliteStore({ database, clock })
+      const database = new Database(rig.path)
+      const store = await createSqliteStore({ database, clock: rig.clock })
       await store.threads.commit(await hold(store), change({ title: 'Mine' }))
       expect(await store.threads.load(key)).toMatchObject({ title: 'Mine' })
       await store.close()
@@ -187,23 +136,23 @@ describe('a SQLite store', () => {
     })
 
     test('rejects when that is closed underneath, also those who wait', async () => {
-      const database = new Database(path)
-      const store = await createSqliteStore({ database, clock })
+      const database = new Database(rig.path)
+      const store = await createSqliteStore({ database, clock: rig.clock })
       const lease = await hold(store)
       const waiting = store.log.changed(key, { runId: 'run', after: -1 }, new AbortController().signal)
       const rejected = expect(waiting).rejects.toEqual(storeError)
       database.close()
       await expect(store.threads.load(key)).rejects.toEqual(storeError)
       await expect(store.threads.commit(lease, change())).rejects.toEqual(storeError)
-      await clock.advance(100)
+      await rig.clock.advance(100)
       await rejected
-      expect(clock.pending).toBe(0)
+      expect(rig.clock.pending).toBe(0)
       await store.close()
     })
 
     test('writes nothing while the caller is in a transaction', async () => {
-      const database = new Database(path)
-      const store = await createSqliteStore({ database, clock })
+      const database = new Database(rig.path)
+      const store = await createSqliteStore({ database, clock: rig.clock })
       database.exec('BEGIN')
       await expect(store.check()).rejects.toEqual(storeError)
       database.close()
@@ -222,7 +171,7 @@ describe('a SQLite store', () => {
     test('shuts out whoever was overtaken, whatever they write', async () => {
       const [first, second] = [await open(), await open()]
       const lost = await hold(first)
-      await clock.advance(1_000)
+      await rig.clock.advance(1_000)
       await hold(second)
       const writes = [
         first.threads.begin(lost, run),
@@ -242,13 +191,13 @@ describe('a SQLite store', () => {
       const waiting = reader.log.changed(key, { runId: 'run', after: 1 }, signal).then(() => told++)
       await writer.threads.begin(lease, run)
       await writer.log.append(lease, { runId: 'other', firstSeq: 0, lines: ['{}', '{}', '{}'] })
-      await clock.advance(1_000)
-      expect([told, clock.pending]).toEqual([0, 1])
+      await rig.clock.advance(1_000)
+      expect([told, rig.clock.pending]).toEqual([0, 1])
       await writer.log.append(lease, { runId: 'run', firstSeq: 2, lines: ['{}'] })
-      await clock.advance(99)
+      await rig.clock.advance(99)
       expect(told).toBe(0)
-      await clock.advance(1)
-      expect([told, clock.pending]).toEqual([1, 0])
+      await rig.clock.advance(1)
+      expect([told, rig.clock.pending]).toEqual([1, 0])
       await waiting
     })
 
@@ -258,7 +207,7 @@ describe('a SQLite store', () => {
       await writer.log.append(lease, { runId: 'run', firstSeq: 0, lines: ['{}'] })
       const waiting = reader.log.changed(key, { runId: 'run', after: 0 }, new AbortController().signal)
       await writer.threads.remove(lease)
-      await clock.advance(100)
+      await rig.clock.advance(100)
       await waiting
     })
 
@@ -271,93 +220,12 @@ describe('a SQLite store', () => {
         store.log.changed(key, position, stop.signal),
         store.log.changed(key, position, new AbortController().signal),
       ]
-      expect(clock.pending).toBe(1)
+      expect(rig.clock.pending).toBe(1)
       stop.abort()
-      expect(clock.pending).toBe(1)
+      expect(rig.clock.pending).toBe(1)
       await store.log.append(lease, { runId: 'run', firstSeq: 0, lines: ['{}'] })
       await Promise.all(waiting)
-      expect(clock.pending).toBe(0)
-    })
-  })
-
-  describe('whose file another process holds', () => {
-    /** Takes the file for itself until it is released. */
-    const holdFile = (begin = 'BEGIN IMMEDIATE'): (() => void) => {
-      const database = new Database(path)
-      database.exec(begin)
-      return () => {
-        database.exec('ROLLBACK')
-        database.close()
-      }
-    }
-
-    test('reads, and writes later what it was given, in order', async () => {
-      const store = await open()
-      const lease = await hold(store)
-      await store.threads.commit(lease, change({ title: 'One' }))
-      const letGo = holdFile()
-      const writes = [
-        store.threads.begin(lease, run),
-        store.log.append(lease, { runId: 'run', firstSeq: 0, lines: ['{}'] }),
-        store.log.append(lease, { runId: 'run', firstSeq: 1, lines: ['{}'] }),
-        store.threads.commit(lease, change({ version: 1, title: 'Two' }), { release: true }),
-      ]
-      await clock.advance(500)
-      expect(await store.threads.load(key)).toMatchObject({ version: 1, title: 'One' })
-      expect(await store.leases.isHeld(key)).toBe(true)
-      expect((await store.threads.list(key, { limit: 10 })).threads).toHaveLength(1)
-      letGo()
-      await clock.advance(50)
-      await Promise.all(writes)
-      expect(await store.threads.load(key)).toMatchObject({ version: 2, title: 'Two', run: { runId: 'run' } })
-      expect(await store.log.read(key, { runId: 'run', after: -1 }, 10)).toHaveLength(2)
-      expect(await store.leases.isHeld(key)).toBe(false)
-    })
-
-    test('says so after ten seconds, and has written nothing', async () => {
-      const store = await open()
-      const letGo = holdFile()
-      const refused = expect(store.leases.acquire(key, { owner: 'p', ttlMs: 1_000 })).rejects.toMatchObject({
-        code: 'STORE_ERROR',
-        expose: true,
-        message: expect.stringContaining('Another process') as string,
-      })
-      await clock.advance(10_050)
-      await refused
-      letGo()
-      expect(await store.leases.isHeld(key)).toBe(false)
-      expect(await store.leases.acquire(key, { owner: 'p', ttlMs: 1_000 })).toBeDefined()
-    })
-
-    test('is opened when it is let go', async () => {
-      const letGo = holdFile()
-      const opening = open()
-      await clock.advance(1_000)
-      letGo()
-      await clock.advance(50)
-      await (await opening).check()
-    })
-
-    test('waits when it cannot even read, and so do those who wait for events', async () => {
-      const file = { isHeld: false }
-      const database = new Database(path)
-      const store = await createSqliteStore({ database: holdable(database, file), clock })
-      const lease = await hold(store)
-      await store.log.append(lease, { runId: 'run', firstSeq: 0, lines: ['{}'] })
-      const { signal } = new AbortController()
-      const waiting = store.log.changed(key, { runId: 'run', after: 0 }, signal)
-      file.isHeld = true
-      const reading = store.log.read(key, { runId: 'run', after: -1 }, 10)
-      const later = store.log.changed(key, { runId: 'run', after: -1 }, signal)
-      await clock.advance(500)
-      file.isHeld = false
-      await clock.advance(50)
-      expect(await reading).toHaveLength(1)
-      await later
-      await store.log.append(lease, { runId: 'run', firstSeq: 1, lines: ['{}'] })
-      await waiting
-      await store.close()
-      database.close()
+      expect(rig.clock.pending).toBe(0)
     })
   })
 
@@ -381,7 +249,7 @@ describe('a SQLite store', () => {
       await hold(store)
       diedAs("pid = ?, host = 'elsewhere'")
       expect(await store.leases.isHeld(key)).toBe(true)
-      await clock.advance(1_000)
+      await rig.clock.advance(1_000)
       expect(await store.leases.isHeld(key)).toBe(false)
     })
 
@@ -391,7 +259,7 @@ describe('a SQLite store', () => {
       await store.close()
       const again = await open()
       expect(await again.leases.acquire(key, { owner: 'p', ttlMs: 1_000 })).toBeUndefined()
-      await clock.advance(1_000)
+      await rig.clock.advance(1_000)
       expect(await again.leases.acquire(key, { owner: 'p', ttlMs: 1_000 })).toBeDefined()
     })
   })
@@ -440,8 +308,8 @@ describe('a SQLite store', () => {
   })
 
   test('writes as many rows for a commit to a long thread as to a short one', async () => {
-    const database = new Database(path)
-    const store = await createSqliteStore({ database, clock })
+    const database = new Database(rig.path)
+    const store = await createSqliteStore({ database, clock: rig.clock })
     const rowsWritten = async (length: number): Promise<number> => {
       const long = { ...key, thread: `thread of ${length}` }
       const lease = await hold(store, long)
@@ -459,38 +327,3 @@ describe('a SQLite store', () => {
     database.close()
   })
 })
-
-/** A database that cannot be read for as long as its file is held: rare beside a write-ahead log. */
-function holdable(database: Database.Database, file: { readonly isHeld: boolean }): SqliteDatabase {
-  const guard = <T>(work: () => T): T => {
-    // As node:sqlite says it; the others have a name in `code`.
-    if (file.isHeld) throw Object.assign(new Error('database is locked'), { errcode: 261 })
-    return work()
-  }
-  return {
-    exec: (sql) => database.exec(sql),
-    close: () => database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        run: (...params) => guard(() => statement.run(...params)),
-        get: (...params) => guard(() => statement.get(...params)),
-        all: (...params) => guard(() => statement.all(...params)),
-      }
-    },
-  }
-}
-
-async function hold(store: Store, held = key, owner = 'p'): Promise<Lease> {
-  const lease = await store.leases.acquire(held, { owner, ttlMs: 1_000 })
-  if (lease === undefined) throw new Error('The thread is held already.')
-  return lease
-}
-
-function change(parts: Partial<ThreadChange> = {}): ThreadChange {
-  return { version: 0, keep: 0, append: [], state: {}, interrupts: [], pendingToolCalls: [], ...parts }
-}
-
-function messages(count: number): ThreadChange['append'] {
-  return Array.from({ length: count }, (_, index) => ({ id: `m${index}`, role: 'user', content: 'Hello' }))
-}

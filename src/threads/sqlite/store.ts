@@ -1,15 +1,22 @@
 import { systemClock, type Clock } from '../../core/clock.js'
 import type { Store } from '../contract.js'
-import { retryWhileBusy, toStoreError } from './busy.js'
+import { retryWhileBusy } from './busy.js'
+import { toStoreError } from './driver-errors.js'
 import { createConnection, type ConnectionOptions } from './connection.js'
+import { createCheck } from './check.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
+import { runInThread, type RunStatements, type SqlRow } from './file-thread.js'
 import { createSqliteLeases } from './leases.js'
 import { createSqliteLog } from './log.js'
+import { createMaintenance, type Maintenance } from './maintenance.js'
 import { prepareSchema } from './schema.js'
 import { createThreadRows } from './thread-rows.js'
 import { createSqliteThreads } from './threads.js'
 
 export type { SqliteDatabase, SqliteStatement } from './driver.js'
+
+/** A store with what only a file needs. */
+export interface SqliteStore extends Store, Maintenance {}
 
 export type SqliteStoreOptions = SqliteStoreSource & {
   /** Processes that share a file must agree on the time. */
@@ -40,13 +47,15 @@ export type SqliteStoreSource =
  * @example
  * const store = await createSqliteStore({ path: './data/threads.db' })
  */
-export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function createSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { clock = systemClock } = options
   try {
     if (options.database !== undefined) return await openStore({ database: options.database, clock })
-    const database = await openDatabase(options.path)
+    const { path } = options
+    const database = await openDatabase(path)
+    const file = path === ':memory:' ? undefined : path
     try {
-      return await openStore({ database, clock, release: () => closeFile(database) })
+      return await openStore({ database, clock, file, release: () => closeFile(database) })
     } catch (error) {
       database.close()
       throw error
@@ -56,29 +65,39 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   }
 }
 
-function openStore(parts: ConnectionOptions): Promise<Store> {
-  return retryWhileBusy(() => {
+interface StoreParts extends ConnectionOptions {
+  /** The file, if the store has opened it itself. */
+  readonly file?: string | undefined
+}
+
+async function openStore(parts: StoreParts): Promise<SqliteStore> {
+  const store = await retryWhileBusy(() => {
     prepareSchema(parts.database)
     return createStore(parts)
   }, parts.clock)
+  await store.check()
+  return store
 }
 
-function createStore(parts: ConnectionOptions): Store {
-  const { clock } = parts
+function createStore({ file, ...parts }: StoreParts): SqliteStore {
+  const { clock, database } = parts
   const connection = createConnection(parts)
   const leases = createSqliteLeases(connection, clock)
   const rows = createThreadRows(connection)
   const log = createSqliteLog({ connection, clock, leases, rows })
-  const note = connection.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('checked_at', ?)")
+  const runHere: RunStatements = (...statements) =>
+    connection.read(() => statements.flatMap((sql) => database.prepare(sql).all() as SqlRow[]))
+  const { settled, ...maintenance } = createMaintenance(file === undefined ? runHere : runInThread(file))
   return {
     threads: createSqliteThreads({ connection, clock, leases, log, rows }),
     log,
     leases,
-    // Writes, since a full or read-only disk can still be read.
-    check: () => connection.write(() => note.run(clock.now())),
-    close() {
+    check: createCheck({ connection, clock, path: file }),
+    ...maintenance,
+    async close() {
       log.close()
-      return connection.close()
+      await settled()
+      await connection.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
-import { isBusy, longestWaitMs, retryTimes, toStoreError } from './busy.js'
+import { longestWaitMs, retryTimes } from './busy.js'
+import { isBusy, toStoreError } from './driver-errors.js'
 
 /** Does work in a transaction. If it throws, nothing is written. */
 type Transact = <T>(work: () => T) => T
