@@ -1,4 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
+import { copyDatabase } from './backup.js'
 import type { RunStatements } from './file-thread.js'
 
 /** Work on all of a database. */
@@ -8,6 +9,11 @@ export interface Maintenance {
    * in any of its files. Writes wait meanwhile, as for another process. Rejects with STORE_ERROR.
    */
   compact(): Promise<void>
+  /**
+   * Copies everything to a new file, as of one moment, while the store reads and writes. The copy is checked before it gets its
+   * name. Rejects with STORE_ERROR if there is a file of that name already.
+   */
+  backup(path: string): Promise<void>
 }
 
 export function createMaintenance(
@@ -18,6 +24,7 @@ export function createMaintenance(
   const inTurn = (work: () => Promise<void>): Promise<void> => (last = last.then(work, work))
   return {
     compact: () => inTurn(() => compact(run)),
+    backup: (path) => inTurn(() => copyDatabase(run, path)),
     settled: () => last.catch(() => undefined),
   }
 }

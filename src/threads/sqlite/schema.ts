@@ -100,7 +100,13 @@ function migrate(database: SqliteDatabase): void {
 function schemaVersion(database: SqliteDatabase): number {
   const row = database.prepare('PRAGMA user_version').get() as { readonly user_version: number | bigint }
   const version = Number(row.user_version)
-  if (version <= migrations.length) return version
+  assertKnownVersion(version)
+  return version
+}
+
+/** Throws STORE_ERROR for tables of a later Millrace. */
+export function assertKnownVersion(version: number): void {
+  if (version <= migrations.length) return
   const message = `The database has tables of version ${version}; this Millrace knows them up to ${migrations.length}.`
   throw new MillraceError('STORE_ERROR', message, { details: { version, known: migrations.length } })
 }

@@ -13,6 +13,7 @@ import { prepareSchema } from './schema.js'
 import { createThreadRows } from './thread-rows.js'
 import { createSqliteThreads } from './threads.js'
 
+export { backupSqlite, restoreSqlite, type CopyOptions } from './backup.js'
 export type { SqliteDatabase, SqliteStatement } from './driver.js'
 
 /** A store with what only a file needs. */
