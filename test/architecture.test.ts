@@ -135,7 +135,7 @@ describe('libraries', () => {
     ['pg', ['threads']],
     ['ioredis', ['threads']],
     ['@modelcontextprotocol/sdk/client', ['agents']],
-    ['@cfworker/json-schema', ['agents']],
+    ['re2js', ['agents']],
     ['@ag-ui/client', ['testing', 'remote']],
     ['rxjs', ['testing', 'remote']],
     ['rxjs/operators', ['testing', 'remote']],

@@ -30,7 +30,7 @@ const confined = new Map<string, readonly string[]>([
   ['pg', ['threads']],
   ['ioredis', ['threads']],
   ['@modelcontextprotocol/sdk', ['agents']],
-  ['@cfworker/json-schema', ['agents']],
+  ['re2js', ['agents']],
   ['@ag-ui/client', ['testing', 'remote']],
   ['rxjs', ['testing', 'remote']],
 ])

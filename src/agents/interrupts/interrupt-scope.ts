@@ -1,5 +1,6 @@
 import type { Interrupt } from '@ag-ui/core'
 import { stableHash } from '../../core/ids.js'
+import type { JsonSchema } from '../../models/index.js'
 import type {
   Answer,
   Control,
@@ -11,7 +12,7 @@ import type {
   OpenInterrupt,
   Suspension,
 } from '../contract.js'
-import { toJsonSchema } from '../tools/schema.js'
+import { toChecker, toJsonSchema, type Schema } from '../tools/schema.js'
 import { type Resumption, parseAnswer, scopeFrameKey } from './resume.js'
 
 /**
@@ -129,15 +130,20 @@ function interruptId(originRunId: string, address: string, ordinal: number): str
   return `int-${stableHash(`${originRunId}\n${address}\n${ordinal}`)}`
 }
 
+/** Throws INVALID_AGENT for a schema that answers cannot be checked against. */
+function toResponseSchema(schema: Schema): JsonSchema {
+  const what = 'responseSchema'
+  toChecker(schema, what)
+  return toJsonSchema(schema, what)
+}
+
 function toInterrupt(request: InterruptRequest, defaults: Interrupt): Interrupt {
   const { reason, message, responseSchema, expiresAt, metadata } = request
   return {
     ...defaults,
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
-    ...(responseSchema === undefined
-      ? {}
-      : { responseSchema: toJsonSchema(responseSchema, 'responseSchema') }),
+    ...(responseSchema === undefined ? {} : { responseSchema: toResponseSchema(responseSchema) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(metadata === undefined ? {} : { metadata }),
   }

@@ -251,6 +251,32 @@ describe('an answer', () => {
     expect(log).toEqual(['other'])
   })
 
+  test('is checked by the library, where JSON Schema cannot say in linear time what it wants', async () => {
+    const wait = toolOf('book', async ({ interrupt }) => {
+      const answer = await interrupt({ responseSchema: z.object({ after: z.iso.duration() }) })
+      return answer.status === 'resolved' ? answer.payload.after : answer.status
+    })
+    const model = scriptedModel([[call('c1')], 'Done.'])
+    const client = createClient(defineAgent({ name: 'a', model, tools: [wait] }))
+    const id = idOf(await client.say('Go.'))
+    expect((await client.answer({ [id]: { after: 'soon' } })).outcome).toMatchObject({
+      type: 'failed',
+      error: { code: 'INVALID_RESUME' },
+    })
+    expect(resultsIn((await client.answer({ [id]: { after: 'P1D' } })).events)).toEqual(['c1: P1D'])
+  })
+
+  test('is not asked for with plain JSON Schema that it cannot be checked against', async () => {
+    const pick = toolOf('book', async ({ interrupt }) => {
+      await interrupt({ responseSchema: { type: 'string', pattern: '(a)\\1' } })
+    })
+    const model = scriptedModel([[call('c1')], 'Done.'])
+    const client = createClient(defineAgent({ name: 'a', model, tools: [pick] }))
+    expect(resultsIn((await client.say('Go.')).events)).toEqual([
+      expect.stringContaining('responseSchema: the JSON Schema cannot be used: `pattern`') as string,
+    ])
+  })
+
   test('to an unknown interrupt is refused with those that are open, and nothing runs', async () => {
     const log: string[] = []
     const model = scriptedModel([[call('c1')], 'Done.'])

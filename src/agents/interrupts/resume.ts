@@ -2,7 +2,9 @@ import type { Interrupt, Message, ResumeEntry } from '@ag-ui/core'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import type { Agent, Answer, InterruptRequest, OpenInterrupt, Suspension } from '../contract.js'
 import { assertSameAgents, type Checkpoint } from './checkpoint.js'
-import { checkAgainst, type SchemaIssue } from '../tools/schema.js'
+import { compileSchema } from '../json-schema/compile-schema.js'
+import { joinIssues, type SchemaIssue } from '../json-schema/issues.js'
+import { checkAgainst } from '../tools/schema.js'
 
 /** What a run resumes with: answers, and the frames that were saved. Empty for a new run. */
 export interface Resumption {
@@ -36,7 +38,7 @@ export interface ResumeOptions {
 const afresh: Omit<Resumption, 'originRunId'> = { answers: new Map(), openInterrupts: [], frames: new Map() }
 
 /** Throws INVALID_RESUME when no answer is to an open interrupt, INVALID_CHECKPOINT when the agents have changed. */
-export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
+export function planResume(options: ResumeOptions): ResumePlan {
   const { agent, runId, checkpoint, messages, resume, onProblem } = options
   const open = checkpoint?.openInterrupts ?? []
   const openIds = open.map(({ interrupt }) => interrupt.id)
@@ -66,7 +68,7 @@ export async function planResume(options: ResumeOptions): Promise<ResumePlan> {
   }
   if (sorted.fresh.length === 0) return { type: 'interrupt-again', checkpoint }
   assertSameAgents(checkpoint, agent)
-  return continued(await checkAnswers(sorted.fresh, open), checkpoint)
+  return continued(checkAnswers(sorted.fresh, { open, onProblem }), checkpoint)
 }
 
 function isUnfinished({ frames, pendingToolCallIds }: Checkpoint): boolean {
@@ -157,11 +159,16 @@ export function sortAnswers(
   return { fresh, repeated, unknown, error }
 }
 
-/** Checks answers against the JSON Schemas that clients were sent. Throws INVALID_RESUME for one that does not fit. */
-async function checkAnswers(
-  resume: readonly ResumeEntry[],
-  open: readonly { readonly interrupt: Interrupt }[],
-): Promise<Map<string, Answer>> {
+interface AnswerRules {
+  readonly open: readonly { readonly interrupt: Interrupt }[]
+  readonly onProblem: (problem: string) => void
+}
+
+/**
+ * Checks answers against the JSON Schemas that clients were sent. Throws INVALID_RESUME for one that does not fit. A schema
+ * may come from another runtime or server, so what cannot be used of it is left out: nobody could answer otherwise.
+ */
+function checkAnswers(resume: readonly ResumeEntry[], { open, onProblem }: AnswerRules): Map<string, Answer> {
   const answers = new Map<string, Answer>()
   for (const { interruptId, status, payload } of resume) {
     if (status === 'cancelled') {
@@ -169,10 +176,11 @@ async function checkAnswers(
       continue
     }
     const schema = open.find(({ interrupt }) => interrupt.id === interruptId)?.interrupt.responseSchema
+    const onUnusable = (problem: string): void =>
+      onProblem(`part of the responseSchema of '${interruptId}' is not checked: ${problem}`)
     // JSON has no undefined: an answer without a payload is null.
-    const checked = schema ? await checkAgainst(schema, payload ?? null) : undefined
-    if (checked?.ok === false)
-      throw misfit(`The answer to '${interruptId}' does not fit`, checked.issues, interruptId)
+    const issues = schema ? compileSchema(schema, { onUnusable })(payload ?? null) : []
+    if (issues.length > 0) throw misfit(`The answer to '${interruptId}' does not fit`, issues, interruptId)
     answers.set(interruptId, { status, payload: payload as unknown })
   }
   return answers
@@ -195,7 +203,6 @@ export async function parseAnswer<Payload>(
 }
 
 function misfit(what: string, issues: readonly SchemaIssue[], interruptId?: string): MillraceError {
-  const list = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
   const details = interruptId === undefined ? {} : { interruptId, issues }
-  return new MillraceError('INVALID_RESUME', `${what}: ${list}`, { details })
+  return new MillraceError('INVALID_RESUME', `${what}: ${joinIssues(issues)}`, { details })
 }

@@ -34,7 +34,7 @@ async function resumeOrStart(run: ActiveRun): Promise<Outcome> {
   if (run.problem) throw run.problem
   const { onProblem } = options
   const { runId, messages, resume } = input
-  const plan = await planResume({ agent, runId, checkpoint, messages, resume, onProblem })
+  const plan = planResume({ agent, runId, checkpoint, messages, resume, onProblem })
   switch (plan.type) {
     case 'nothing':
       return complete(run, { type: 'done' })

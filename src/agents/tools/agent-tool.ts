@@ -4,7 +4,8 @@ import type { Agent, DelegatedCall, Tool, ToolContext } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { rewriteHistory } from '../history/rewrite-history.js'
-import { describeIssues, toChecker, toJsonSchema, type Schema } from './schema.js'
+import { describeIssues } from '../json-schema/issues.js'
+import { toChecker, toJsonSchema, type Schema } from './schema.js'
 
 export interface AgentToolOptions {
   /** The schema of the input, which the agent gets as JSON. Default: a `request`, which it gets as text. */

@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { MillraceError } from '../../core/errors.js'
 import type { JsonSchema } from '../../models/index.js'
-import { describeIssues, isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
+import { describeIssues } from '../json-schema/issues.js'
+import { isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
 import type { Tool, ToolContext } from '../contract.js'
 
 interface ToolBasics<Args> {

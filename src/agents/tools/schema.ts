@@ -1,7 +1,8 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { MillraceError } from '../../core/errors.js'
 import type { JsonSchema } from '../../models/index.js'
-import { Validator, type OutputUnit } from '@cfworker/json-schema'
+import { compileSchema } from '../json-schema/compile-schema.js'
+import { toIssue, type SchemaIssue } from '../json-schema/issues.js'
 
 /** A schema of any library that speaks Standard Schema (zod, valibot, arktype, ...), or plain JSON Schema. */
 export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output> | JsonSchema
@@ -91,117 +92,18 @@ function unconvertible(what: string, why: string, options?: { readonly cause: un
   return new MillraceError('INVALID_AGENT', message, options)
 }
 
-/** Keywords whose errors only point to others below them. */
-const wrappers = new Set([
-  '$ref',
-  '$recursiveRef',
-  'additionalItems',
-  'additionalProperties',
-  'allOf',
-  'dependentSchemas',
-  'if',
-  'items',
-  'patternProperties',
-  'prefixItems',
-  'properties',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-])
-
-/** Keywords whose errors replace all those below them: the errors of each alternative only confuse. */
-const choices = new Map([
-  ['anyOf', 'fits none of the allowed forms'],
-  ['oneOf', 'must fit exactly one of the allowed forms'],
-  ['contains', 'has no item of the required form'],
-])
-
 /**
- * Parses a JSON Schema (draft 2020-12) once, to check any number of values. It is interpreted, no code is generated: a
- * schema from elsewhere is only data. The check throws INVALID_AGENT for an unusable schema, with a dangling `$ref` for
- * example.
+ * Parses a JSON Schema (draft 2020-12) once, to check any number of values. Throws INVALID_AGENT for one that cannot be
+ * used, with a dangling `$ref` for example.
  */
-export function toJsonCheck(schema: JsonSchema, what: string): (value: unknown) => SchemaIssue[] {
-  const validator = orInvalid(what, () => {
-    // A copy, since the validator writes into the schema.
-    const copy = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
-    return new Validator(copy, '2020-12', false)
-  })
-  return (value) => {
-    if (value === undefined) return [toIssue([], 'is missing')]
-    return toSchemaIssues(orInvalid(what, () => validator.validate(value)).errors)
-  }
-}
-
-function orInvalid<T>(what: string, work: () => T): T {
+function toJsonCheck(schema: JsonSchema, what: string): (value: unknown) => SchemaIssue[] {
   try {
-    return work()
+    const check = compileSchema(schema)
+    return (value) => (value === undefined ? [toIssue([], 'is missing')] : check(value))
   } catch (error) {
-    const [reason] = String(error).split('\n')
-    throw new MillraceError('INVALID_AGENT', `${what}: the JSON Schema cannot be used: ${reason ?? ''}`, {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MillraceError('INVALID_AGENT', `${what}: the JSON Schema cannot be used: ${reason}.`, {
       cause: error,
     })
   }
-}
-
-function toSchemaIssues(errors: readonly OutputUnit[]): SchemaIssue[] {
-  const chosen = errors.filter(({ keyword }) => choices.has(keyword))
-  return errors
-    .filter((error, index) => {
-      // The schema `false` has no location of its own: it stands right after its keyword.
-      const located = error.keyword === 'false' ? errors[index - 1] : error
-      const isBelow = chosen.some((choice) =>
-        located?.keywordLocation.startsWith(`${choice.keywordLocation}/`),
-      )
-      return !wrappers.has(error.keyword) && !isBelow
-    })
-    .map(toSchemaIssue)
-}
-
-function toSchemaIssue({ keyword, instanceLocation, error }: OutputUnit): SchemaIssue {
-  const keys = pointerKeys(instanceLocation)
-  if (keyword === 'false') return toIssue(keys, 'is not allowed')
-  const quoted = /"(.*)"\.$/.exec(error)?.[1]
-  if (keyword === 'required' && quoted !== undefined) return toIssue([...keys, quoted], 'is required')
-  const expected = keyword === 'type' ? /Expected "(.*)"\.$/.exec(error)?.[1] : undefined
-  if (expected !== undefined) return toIssue(keys, `expected ${expected.replaceAll('", "', ' or ')}`)
-  return toIssue(keys, choices.get(keyword) ?? error)
-}
-
-/** The keys of a JSON pointer in a URI fragment, as the validator writes it. */
-function pointerKeys(pointer: string): PropertyKey[] {
-  const [, ...keys] = pointer.split('/')
-  return keys.map((key) => {
-    if (/^\d+$/.test(key)) return Number(key)
-    return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-  })
-}
-
-/** A problem with a value, short enough for a model. */
-export interface SchemaIssue {
-  /** The path from the root `$`: `$.guests[0].name`. */
-  readonly path: string
-  readonly message: string
-}
-
-// Libraries quote the value, which may be long.
-const longestMessage = 200
-const mostIssues = 10
-
-/** Makes an issue. `keys` is the path from the root; a number is an index. */
-export function toIssue(keys: readonly PropertyKey[], message: string): SchemaIssue {
-  const text = message.length > longestMessage ? `${message.slice(0, longestMessage)}...` : message
-  return { path: `$${keys.map(toPathSegment).join('')}`, message: text }
-}
-
-/** Issues as a list, one a line. Of very many, only the first ten. */
-export function describeIssues(issues: readonly SchemaIssue[]): string {
-  const lines = issues.slice(0, mostIssues).map(({ path, message }) => `- ${path}: ${message}`)
-  const left = issues.length - lines.length
-  return [...lines, ...(left > 0 ? [`- and ${left} more`] : [])].join('\n')
-}
-
-function toPathSegment(key: PropertyKey): string {
-  if (typeof key === 'number') return `[${key}]`
-  const name = String(key)
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
 }

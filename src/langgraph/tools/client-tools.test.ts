@@ -21,6 +21,7 @@ import type { CheckpointedGraph } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
 import { pairResults, unansweredCalls } from '../messages/pair-results.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
+import { endsSoon } from '../../../test/support/ends-soon.js'
 import { clientTools, getClientTools } from './client-tools.js'
 import { withClientExtras } from './client-extras.js'
 
@@ -225,6 +226,23 @@ describe('getClientTools', () => {
     if (resume.type !== 'resume') throw new Error('It is not resumed.')
     await graph.invoke(resume.input as never, config)
     expect((await thread())[2]).toMatchObject({ toolCallId: 'c1', error: 'The user did not answer.' })
+  })
+
+  it('does not check arguments against what a client wrote', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { of: { type: 'string', pattern: '^([a-z]+-?)*[a-z]+$' } },
+    }
+    const [pick] = getClientTools({
+      configurable: { 'ag-ui': { tools: [{ name: 'pick', description: '', parameters }], context: [] } },
+    })
+    expect(pick?.schema).toEqual(parameters)
+    const call = { type: 'tool_call' as const, id: 'c1', name: 'pick', args: { of: `${'a'.repeat(40)}!` } }
+    let called: Promise<unknown> = Promise.resolve()
+    endsSoon(() => {
+      called = Promise.resolve(pick?.invoke(call))
+    })
+    await expect(called).rejects.toThrow('No configurable found in config')
   })
 
   it('gives nothing to a graph that is run by something else', () => {

@@ -88,8 +88,22 @@ export function getClientTools(config: HasConfigurable | undefined): DynamicStru
   return clientExtras(config).tools.map(({ name, description, parameters }) => {
     const run = (args: unknown, runtime: unknown) =>
       awaitClientResult({ id: toolCallId(runtime), name, args })
-    return tool(run, { name, description, schema: toolSchema(parameters) })
+    return withoutCheck(tool(run, { name, description, schema: toolSchema({}) }), toolSchema(parameters))
   })
+}
+
+/**
+ * The tool with a schema that models see and nobody checks here. The schema is the client's, and LangChain would check
+ * arguments with patterns that can take for ever. The client checks what it gets.
+ */
+function withoutCheck(
+  unchecked: DynamicStructuredTool,
+  schema: Record<string, unknown>,
+): DynamicStructuredTool {
+  return Object.create(unchecked, {
+    schema: { value: schema, enumerable: true },
+    invoke: { value: unchecked.invoke.bind(unchecked) },
+  }) as DynamicStructuredTool
 }
 
 function toolCallId(runtime: unknown): string {
