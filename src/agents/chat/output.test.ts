@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { endsSoon } from '../../../test/support/ends-soon.js'
 import { createClient, play } from '../../../test/support/run-agent.js'
 import { scriptedModel } from '../../models/index.js'
 import { defineTool } from '../tools/define-tool.js'
 import { defineAgent, type AgentOptions } from './chat-agent.js'
+import { createOutput } from './output.js'
 
 const output = z.object({ city: z.string(), days: z.number().default(1) })
 
@@ -106,4 +108,18 @@ describe('structured output', () => {
     })
     expect((await play(agent, 'Where?')).outcome).toMatchObject({ result: { city: 'Bergen' } })
   })
+})
+
+test.each([
+  ['a fence that never closes', '```', ' '],
+  ['lists that never close', '[', '['],
+  ['objects that never close', '', '{"a":'],
+])('%s is looked for in linear time', async (_, start, piece) => {
+  const output = createOutput({ type: 'object' }, 'a')
+  let parsed: Promise<unknown> = Promise.resolve()
+  endsSoon(() => {
+    parsed = output.parse(start + piece.repeat(300_000))
+    parsed.catch(() => undefined)
+  })
+  await expect(parsed).rejects.toThrow('The answer is not JSON.')
 })

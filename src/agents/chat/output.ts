@@ -2,6 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
 import type { JsonSchema } from '../../models/index.js'
 import type { RetryPolicy, Verdict, ModelAttempt } from '../retry/retry-policy.js'
+import { joinIssues } from '../json-schema/issues.js'
 import { toChecker, toJsonSchema, type Schema } from '../tools/schema.js'
 
 /** A final answer that must be JSON of a certain schema. */
@@ -21,7 +22,7 @@ export function createOutput(schema: Schema, agentName: string): Output {
     if (json === undefined) return { problem: 'The answer is not JSON.' }
     const checked = await checker(json)
     if (checked.ok) return { value: checked.value }
-    return { problem: checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ') }
+    return { problem: joinIssues(checked.issues) }
   }
   return {
     schema: toJsonSchema(schema, what),
@@ -65,11 +66,21 @@ function retryWith({ request }: ModelAttempt, text: string, problem: string): Ve
 
 /** The JSON in an answer, alone, in a fence or in the middle of a text. Undefined when there is none. */
 function jsonIn(text: string): unknown {
-  const fenced = /```(?:json)?\s*([\s\S]*?)\s*```/.exec(text)?.[1]
-  const inText = /[[{][\s\S]*[\]}]/.exec(text)?.[0]
-  for (const part of [text, fenced, inText]) {
+  for (const part of [text, fencedPart(text), bracketedPart(text)]) {
     const json = part === undefined ? undefined : parseJson(part)
     if (json !== undefined) return json
   }
   return undefined
+}
+
+// Positions, not regular expressions: those take quadratic time for a text that opens and never closes.
+function fencedPart(text: string): string | undefined {
+  const [, fenced, ...rest] = text.split('```', 3)
+  return rest.length > 0 ? fenced?.replace(/^json/, '') : undefined
+}
+
+function bracketedPart(text: string): string | undefined {
+  const end = Math.max(text.lastIndexOf(']'), text.lastIndexOf('}')) + 1
+  const start = text.search(/[[{]/)
+  return start !== -1 && start < end ? text.slice(start, end) : undefined
 }

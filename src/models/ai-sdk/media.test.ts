@@ -1,5 +1,6 @@
 import type { ContentPart } from '@ag-ui/core'
 import { describe, expect, test } from 'vitest'
+import { endsSoon } from '../../../test/support/ends-soon.js'
 import type { SpecVersion } from './specification.js'
 import { readMedia, toFileData, type MediaContentPart, type MediaRules } from './media.js'
 import { toToolResultOutput } from './prompt.js'
@@ -187,4 +188,9 @@ describe('a tool result', () => {
     expect(skipped).toEqual([given])
     expect(outputOf([given], rules)).toEqual({ type: 'text', value: '' })
   })
+})
+
+test('a URL of data that never begins is read in linear time', () => {
+  const given = part('image', url(`data:${'a'.repeat(300_000)}`))
+  expect(endsSoon(() => readMedia(given, { ...openai, urls: {} }))).toBeUndefined()
 })

@@ -43,10 +43,18 @@ export function readMedia({ type, source }: MediaContentPart, rules: MediaRules)
 }
 
 function readUrl(text: string, mediaType: string, urls: UrlPatterns): Media | undefined {
-  const [, inlineType, data] = /^data:([^;,]+)?[^,]*;base64,(.*)$/s.exec(text) ?? []
-  if (data !== undefined) return { kind: 'data', data, mediaType: inlineType ?? mediaType }
+  const inline = readDataUrl(text)
+  if (inline) return { kind: 'data', data: inline.data, mediaType: inline.mediaType || mediaType }
   if (!URL.canParse(text) || !isSupportedUrl(text, mediaType, urls)) return undefined
   return { kind: 'url', url: new URL(text), mediaType }
+}
+
+/** Reads a URL of base64 data. By positions: the text may have megabytes, and a regular expression goes back in it. */
+function readDataUrl(text: string): { readonly mediaType: string; readonly data: string } | undefined {
+  const comma = text.startsWith('data:') ? text.indexOf(',') : -1
+  if (comma === -1 || !text.slice(0, comma).endsWith(';base64')) return undefined
+  const [mediaType = ''] = text.slice('data:'.length, comma).split(';', 1)
+  return { mediaType, data: text.slice(comma + 1) }
 }
 
 // v4 has file references. Before it, Google writes them as URLs, and OpenAI recognises its own by their prefix.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { endsSoon } from '../../../test/support/ends-soon.js'
 import { createFacts, type FactKind } from './facts.js'
 
 function all(text: string, kind: FactKind): string[] {
@@ -55,4 +56,8 @@ describe('a message', () => {
     expect(facts.mentions('heit')).toBe(false)
     expect(facts.mentions('')).toBe(false)
   })
+})
+
+test.each(['a', '“'])('a message of many %s takes little time', (piece) => {
+  expect(endsSoon(() => createFacts(`from Oslo ${piece.repeat(300_000)}`).after('from'))).toBe('Oslo')
 })

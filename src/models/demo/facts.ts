@@ -39,7 +39,12 @@ const notNames = new Set(
   `),
 )
 
-export function createFacts(text: string): Facts {
+// Some of the patterns take quadratic time.
+const maxTextLength = 2_000
+
+/** Reads the beginning of a message. */
+export function createFacts(message: string): Facts {
+  const text = message.slice(0, maxTextLength)
   const { found, rest } = extractValues(text)
   const numbers = numbersIn(rest)
   const used = new Set<string>()

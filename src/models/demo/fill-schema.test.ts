@@ -1,6 +1,7 @@
 import { Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { endsSoon } from '../../../test/support/ends-soon.js'
 import type { JsonSchema } from '../contract.js'
 import { createFacts } from './facts.js'
 import { fillSchema } from './fill-schema.js'
@@ -161,4 +162,15 @@ test('whatever is filled in fits its schema', () => {
       expect({ filled, errors: valid ? [] : errors }).toEqual({ filled, errors: [] })
     }),
   )
+})
+
+test.each<[string, JsonSchema]>([
+  [
+    'a bomb of references',
+    { $ref: '#/a', a: { anyOf: [{ $ref: '#/a' }, { $ref: '#/a' }], oneOf: [{ $ref: '#/a' }] } },
+  ],
+  ['very many items', { type: 'array', minItems: 1e9, items: { type: 'array', minItems: 1e9 } }],
+  ['a very long text', { type: 'string', minLength: 2 ** 29 - 1 }],
+])('%s takes little time', (_, schema) => {
+  expect(JSON.stringify(endsSoon(() => fill(schema))).length).toBeLessThan(100_000)
 })

@@ -13,13 +13,18 @@ export interface FillSource {
 // Schemas may contain themselves. Optional values are invented to the first depth, required ones to the second.
 const maxOptionalDepth = 3
 const maxRequiredDepth = 10
+// What is asked for beyond these is not invented.
+const maxSchemas = 1_000
+const maxInventedItems = 100
+const maxInventedLength = 10_000
 
 /**
  * A value that matches a schema: facts of the user's message where they fit, invented values where the schema requires
  * more. Follows local references; ignores `pattern`, `uniqueItems` and rarer keywords.
  */
 export function fillSchema(schema: JsonSchema, source: FillSource): unknown {
-  return fillField({ key: '', schema: resolveSchema(schema, schema), depth: 0 }, { ...source, root: schema })
+  const context: FillContext = { ...source, root: schema, left: { schemas: maxSchemas } }
+  return fillField({ key: '', schema: resolveSchema(schema, context), depth: 0 }, context)
 }
 
 interface SchemaField {
@@ -31,6 +36,8 @@ interface SchemaField {
 
 interface FillContext extends FillSource {
   readonly root: JsonSchema
+  /** Clients write schemas too, and some would take exponential time. */
+  readonly left: { schemas: number }
 }
 
 function fillField(field: SchemaField, context: FillContext): unknown {
@@ -74,8 +81,8 @@ function findItems(field: SchemaField, context: FillContext): unknown[] | undefi
   return found.size === 0 || found.size < Number(minItems) ? undefined : [...found]
 }
 
-function itemsOf({ key, schema, depth }: SchemaField, { root }: FillContext): SchemaField {
-  return { key, schema: resolveSchema(schema.items, root), depth: depth + 1 }
+function itemsOf({ key, schema, depth }: SchemaField, context: FillContext): SchemaField {
+  return { key, schema: resolveSchema(schema.items, context), depth: depth + 1 }
 }
 
 function inventValue(field: SchemaField, context: FillContext): unknown {
@@ -88,7 +95,9 @@ function inventValue(field: SchemaField, context: FillContext): unknown {
       return fillObject(field, context)
     case 'array': {
       const length = Number(schema.minItems ?? (depth < maxOptionalDepth ? 1 : 0))
-      return Array.from({ length }, () => inventValue(itemsOf(field, context), context))
+      return Array.from({ length: Math.min(length, maxInventedItems) }, () =>
+        inventValue(itemsOf(field, context), context),
+      )
     }
     case 'number':
     case 'integer':
@@ -110,7 +119,7 @@ function fillObject({ schema, depth }: SchemaField, context: FillContext): Recor
   const first = depth < maxOptionalDepth ? Object.keys(properties).slice(0, 1) : []
   const wanted = new Set(required.length > 0 ? required : first)
   const entries = [...new Set([...wanted, ...Object.keys(properties)])].map((key) => {
-    const field = { key, schema: resolveSchema(properties[key], context.root), depth: depth + 1 }
+    const field = { key, schema: resolveSchema(properties[key], context), depth: depth + 1 }
     return [key, wanted.has(key) ? fillField(field, context) : findValue(field, context)] as const
   })
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
@@ -222,21 +231,21 @@ function inventText(key: string, schema: JsonSchema, { text }: Facts): string {
 
 function fitLength(text: string, { minLength, maxLength }: JsonSchema): string {
   const cut = typeof maxLength === 'number' ? text.slice(0, maxLength) : text
-  return typeof minLength === 'number' ? cut.padEnd(minLength, '.') : cut
+  return typeof minLength === 'number' ? cut.padEnd(Math.min(minLength, maxInventedLength), '.') : cut
 }
 
 // Deeper than any handwritten schema. Ends circular references.
 const maxDepth = 20
 
 /** Follows local references, merges `allOf`, and chooses the first alternative that is not null. */
-function resolveSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
-  if (!isRecord(schema) || depth > maxDepth) return {}
+function resolveSchema(schema: unknown, context: FillContext, depth = 0): JsonSchema {
+  if (!isRecord(schema) || depth > maxDepth || context.left.schemas-- <= 0) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
-  const resolve = (part: unknown) => resolveSchema(part, root, depth + 1)
+  const resolve = (part: unknown) => resolveSchema(part, context, depth + 1)
   const choices = [toList(anyOf), toList(oneOf)].map((choice) =>
     choice.find((entry) => resolve(entry).type !== 'null'),
   )
-  const parts = [followReference($ref, root), ...toList(allOf), ...choices]
+  const parts = [followReference($ref, context.root), ...toList(allOf), ...choices]
   return parts.map(resolve).reduce(combineSchemas, own)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { endsSoon } from '../../../../test/support/ends-soon.js'
 import { compileGlob, compileRegex } from './patterns.js'
 
 describe('a glob', () => {
@@ -95,4 +96,8 @@ describe('a regular expression', () => {
       },
     )
   })
+})
+
+test('a long glob is refused before it is read', () => {
+  expect(() => endsSoon(() => compileGlob('['.repeat(300_000)))).toThrow('longer than 1000 characters')
 })

@@ -11,8 +11,7 @@ const maxPatternLength = 1_000
  * for an invalid pattern.
  */
 export function compileRegex(pattern: string, { ignoreCase = false } = {}): Matches {
-  if (pattern.length > maxPatternLength)
-    throw toolError(`The pattern is longer than ${maxPatternLength} characters.`)
+  checkLength(pattern)
   try {
     const compiled = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
     return (text) => compiled.matcher(text).find()
@@ -22,11 +21,17 @@ export function compileRegex(pattern: string, { ignoreCase = false } = {}): Matc
   }
 }
 
+function checkLength(pattern: string): void {
+  if (pattern.length > maxPatternLength)
+    throw toolError(`The pattern is longer than ${maxPatternLength} characters.`)
+}
+
 /**
  * Compiles a glob; it matches whole paths. `*` and `?` stay within a name, `**` goes through folders, `[a-z]` and
  * `[!a-z]` are one character, `{a,b}` one of several. Throws TOOL_ERROR for an invalid pattern.
  */
 export function compileGlob(glob: string): Matches {
+  checkLength(glob)
   if (glob === '') throw toolError('The pattern is empty. Write one such as "**/*.md".')
   return compileRegex(`^(?:${globToRegex(glob)})$`)
 }

@@ -5,6 +5,7 @@ import { defineAgent } from '../../chat/chat-agent.js'
 import type { Tool } from '../../contract.js'
 import { agentTool } from '../../tools/agent-tool.js'
 import { defineTool } from '../../tools/define-tool.js'
+import { endsSoon } from '../../../../test/support/ends-soon.js'
 import { rankTools, selectedNames, toolSearch, type ToolSearchOptions } from './tool-search.js'
 
 function toolOf(name: string, description: string): Tool {
@@ -269,4 +270,9 @@ describe('a search', () => {
   ])('the query %o selects %o', (query, names) => {
     expect(selectedNames(query)).toEqual(names)
   })
+})
+
+test('a query of any length takes little time', () => {
+  const tools = [{ name: 'print', description: 'Prints.' }]
+  expect(endsSoon(() => rankTools(tools, `print x${'('.repeat(300_000)}x`))).toEqual(tools)
 })

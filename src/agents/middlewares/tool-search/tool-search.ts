@@ -169,6 +169,9 @@ function shortenDescription({ name, description }: Searchable) {
   return { name, description: `${sliceWhole(description, 0, maxDescriptionLength)}...` }
 }
 
+/** Later words do not count: a model may write any number. */
+const maxQueryLength = 1_000
+
 const selection = /^\s*select:/i
 
 /** The names in a query `select:a,b`; undefined for a query of words. */
@@ -183,7 +186,7 @@ export function selectedNames(query: string): string[] | undefined {
  * Tools that lack a word with a `+` before it are left out.
  */
 export function rankTools<T extends Searchable>(tools: readonly T[], query: string): T[] {
-  const words = query.toLowerCase().split(/\s+/).map(toQueryWord)
+  const words = query.slice(0, maxQueryLength).toLowerCase().split(/\s+/).map(toQueryWord)
   const wanted = words.filter(({ text }) => text !== '')
   return tools
     .map((tool) => ({ tool, score: matchScore(tool, wanted) }))
