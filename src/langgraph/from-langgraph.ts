@@ -22,6 +22,7 @@ import type { GraphSetup, LangGraphOptions, ServableGraph } from './contract.js'
 import { splitState } from './input/state-keys.js'
 import { compiledBreakpoint, openGraphInterrupts } from './interrupts/open-interrupts.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-interrupts.js'
+import { RepeatedCalls } from './messages/call-ids.js'
 import { toAgui } from './messages/to-agui.js'
 import { threadConfig } from './run/graph-config.js'
 import { runGraph } from './run/run-graph.js'
@@ -87,7 +88,8 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
       if (!saved) return undefined
       const values: unknown = saved.values
       const messages = toAgui(isRecord(values) ? values.messages : [])
-      const open = await openGraphInterrupts(graph, config)
+      const repeated = new RepeatedCalls(messages)
+      const open = await openGraphInterrupts(graph, config, (id, caller) => repeated.idIn(caller, id) ?? id)
       const all = open.length > 0 ? open : await compiledBreakpoint(graph, config)
       const interrupts = all.filter((entry) => !isClientToolInterrupt(entry))
       const suspension =

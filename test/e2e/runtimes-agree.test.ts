@@ -1,9 +1,11 @@
 import { HttpAgent } from '@ag-ui/client'
 import type { Message, ToolMessage } from '@ag-ui/core'
+import type { AIMessage } from '@langchain/core/messages'
 import { FunctionTool, LlmAgent, SequentialAgent, type LlmResponse } from '@google/adk'
 import { tool } from '@langchain/core/tools'
 import {
   Annotation,
+  END,
   interrupt,
   MemorySaver,
   MessagesAnnotation,
@@ -17,7 +19,7 @@ import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
 import { manualClock } from '../../src/core/clock.js'
 import { agentTool, defineAgent, defineTool, type Agent } from '../../src/index.js'
-import { fromLangGraph } from '../../src/langgraph/index.js'
+import { clientTools, fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import type { AgentEvent, AgUiEvent } from '../../src/protocol/index.js'
 import { fromAgUi } from '../../src/remote/index.js'
@@ -25,7 +27,7 @@ import { callsTool, says, ScriptedLlm, whole } from '../support/adk/scripted-llm
 import { callChunks } from '../support/langgraph/fake-model.js'
 import { agentModel, historyOf, interruptsIn } from '../support/langgraph/serve-graph.js'
 import { deferred, ofType } from '../support/run-agent.js'
-import { serveAgents } from '../support/serve-agents.js'
+import { linesOf, serveAgents } from '../support/serve-agents.js'
 
 /** Things that every runtime does alike, over the whole way. */
 
@@ -362,5 +364,123 @@ describe('an interrupt about a tool call', () => {
     const events = await served.talk().say('Go')
     expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(1)
     expect(interruptsIn(events)).toMatchObject([{ message: 'Use them?', toolCallId: 'c1' }])
+  })
+})
+
+describe('a model that gives every call the same id', () => {
+  const numbered = z.object({ n: z.number() })
+  const worked = ({ n }: { n: number }): string => `worked ${n}`
+  const pick = { name: 'pick', description: 'Picks.', parameters: { type: 'object', properties: {} } }
+  /** What the model does: calls with a number, or text. */
+  type Script = readonly (readonly [tool: 'work' | 'pick', n: number] | string)[]
+
+  const kit = (script: Script) => {
+    const model = scriptedModel(
+      script.map((step) =>
+        typeof step === 'string'
+          ? [step]
+          : [{ toolCall: { id: 'call_0', name: step[0], args: { n: step[1] } } }],
+      ),
+    )
+    const tools = [defineTool({ ...work, input: numbered, execute: worked })]
+    return {
+      agent: defineAgent({ name: 'kit', model, tools }),
+      seen: () => JSON.stringify(model.requests.at(-1)?.messages),
+    }
+  }
+  const adk = (script: Script) => {
+    const llm = new ScriptedLlm(
+      script.map((step) =>
+        typeof step === 'string'
+          ? says(step)
+          : callsTool({ id: 'call_0', name: step[0], args: { n: step[1] } }),
+      ),
+    )
+    const tools = [new FunctionTool({ ...work, parameters: numbered, execute: worked })]
+    return {
+      agent: fromAdk(new LlmAgent({ name: 'adk', model: llm, tools })),
+      seen: () => JSON.stringify(llm.calls.at(-1)),
+    }
+  }
+  const graphModel = (script: Script) =>
+    agentModel(
+      script.map((step) =>
+        typeof step === 'string' ? [step] : callChunks('call_0', step[0], { n: step[1] }),
+      ),
+    )
+  const graphTool = tool(worked, { ...work, schema: numbered })
+  const created = (script: Script) => {
+    const model = graphModel(script)
+    const { graph } = createAgent({
+      ...{ model, tools: [graphTool], checkpointer: new MemorySaver() },
+      middleware: [clientTools()],
+    })
+    return {
+      agent: fromLangGraph(graph, { name: 'graph' }),
+      seen: () => JSON.stringify(model.calls.at(-1)),
+    }
+  }
+  /** Written by hand. `ToolNode` itself does not run a call whose id has a result. */
+  const written = (script: Script, checkpointer?: MemorySaver) => {
+    const model = graphModel(script)
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addNode('tools', new ToolNode([graphTool]))
+      .addEdge(START, 'agent')
+      .addConditionalEdges('agent', ({ messages }) => {
+        const [call] = (messages.at(-1) as AIMessage).tool_calls ?? []
+        return call?.name === 'work' ? 'tools' : END
+      })
+      .addEdge('tools', 'agent')
+      .compile(checkpointer && { checkpointer })
+    return {
+      agent: fromLangGraph(graph, { name: 'graph' }),
+      seen: () => JSON.stringify(model.calls.at(-1)),
+    }
+  }
+
+  it.each([
+    ['the kit', kit],
+    ['ADK', adk],
+    ['createAgent of LangChain', created],
+    ['a graph', (script: Script) => written(script, new MemorySaver())],
+    ['a graph without a checkpointer', (script: Script) => written(script)],
+  ])('makes calls that each have their own result, for clients and the model, with %s', async (_, make) => {
+    const { agent, seen } = make([
+      ...([['work', 1], ['work', 2], 'Two.'] as const),
+      ...([['work', 3], 'Three.'] as const),
+      ...([['pick', 4], 'Four.'] as const),
+      ...([['pick', 5], 'Five.', 'Bye.'] as const),
+    ])
+    const served = await serveAgents({ agents: [agent] })
+    const talk = served.talk()
+    await talk.say('First')
+    await talk.say('Second')
+    for (const answer of ['picked 4', 'picked 5']) {
+      const end = last(await talk.say('Pick', { tools: [pick] }))
+      const [pending = ''] =
+        (end as { outcome?: { pendingToolCallIds?: string[] } }).outcome?.pendingToolCallIds ?? []
+      await talk.answer({ [pending]: answer }, { tools: [pick] })
+    }
+    await talk.say('Bye')
+    const lines = [
+      ...['user: First', 'assistant: work({"n":1})', 'tool: worked 1'],
+      ...['assistant: work({"n":2})', 'tool: worked 2', 'assistant: Two.'],
+      ...['user: Second', 'assistant: work({"n":3})', 'tool: worked 3', 'assistant: Three.'],
+      ...['user: Pick', 'assistant: pick({"n":4})', 'tool: picked 4', 'assistant: Four.'],
+      ...['user: Pick', 'assistant: pick({"n":5})', 'tool: picked 5', 'assistant: Five.'],
+      ...['user: Bye', 'assistant: Bye.'],
+    ]
+    expect(linesOf(talk.client.messages)).toEqual(lines)
+    expect(await historyOf(served)).toMatchObject(talk.client.messages)
+    const { messages } = talk.client
+    const calls = messages.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(5)
+    const results = messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : []))
+    expect(results).toEqual(calls.map(({ id }) => id))
+    expect(seen().match(/(worked|picked) \d/g)).toEqual([
+      ...['worked 1', 'worked 2', 'worked 3', 'picked 4', 'picked 5'],
+    ])
+    expect(served.logged.filter((line) => line.startsWith('warn'))).toEqual([])
   })
 })

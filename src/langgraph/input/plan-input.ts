@@ -2,12 +2,11 @@ import type { Message } from '@ag-ui/core'
 import { RemoveMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { REMOVE_ALL_MESSAGES } from '@langchain/langgraph'
 import { isEqual } from '../../core/json.js'
-import { countingMessages } from '../../protocol/index.js'
-import { isShownOnly } from '../messages/shown-only.js'
 import { pairResults, toSkippedResult, unansweredCalls } from '../messages/pair-results.js'
 import { readExtras } from '../messages/message-extras.js'
-import { readGraphMessages, toAgui } from '../messages/to-agui.js'
+import { toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
+import { callKey, graphMessages, storedEntries, threadEntries, type MessageEntry } from './message-entries.js'
 
 /** The input of the graph for one run. */
 export type InputPlan =
@@ -48,10 +47,10 @@ export function planInput({
   isUnheard = () => false,
   isClientTool = () => true,
 }: PlanOptions): InputPlan {
-  const thread = threadEntries(messages)
-  if (stored === undefined)
-    return { type: 'input', messages: pairResults(thread.map(({ message }) => message)) }
-  const kept = readGraphMessages(stored).map(({ id, message }) => toMessageEntry(id, message))
+  const own = graphMessages(messages)
+  if (stored === undefined) return { type: 'input', messages: pairResults(toLangChain(own)) }
+  const kept = storedEntries(stored, own)
+  const thread = threadEntries(own, kept)
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
   if (lost)
@@ -59,33 +58,6 @@ export function planInput({
   const added = newMessages(thread, kept, isUnheard)
   if (added.length === 0) return { type: 'continue' }
   return inputOrWait(kept, added, isClientTool)
-}
-
-interface MessageEntry {
-  /** The id in the graph. */
-  readonly id: string
-  /** The key that thread and checkpoint share: of a result its tool call, of all others the id. */
-  readonly key: string
-  readonly message: BaseMessage
-  /** The AG-UI message, without its reasoning. */
-  readonly shown: Message | undefined
-}
-
-/** The thread without messages that the graph does not have, of subagents for example, and without rejected ones. */
-function threadEntries(messages: readonly Message[]): MessageEntry[] {
-  const own = countingMessages(messages).filter(
-    (message) => message.subagentRunId === undefined && !isShownOnly(message),
-  )
-  return toLangChain(own).map((message) => toMessageEntry(message.id ?? '', message))
-}
-
-function toMessageEntry(id: string, message: BaseMessage): MessageEntry {
-  const key = ToolMessage.isInstance(message) ? callKey(message.tool_call_id) : `message ${id}`
-  return { id, key, message, shown: toAgui([message]).at(-1) }
-}
-
-function callKey(toolCallId: string): string {
-  return `call ${toolCallId}`
 }
 
 /**
@@ -132,7 +104,7 @@ function newMessages(
   const added = thread.filter(({ id, key, message }, index) => {
     if (byKey.has(key)) return false
     if (index > lastShared) return true
-    return ToolMessage.isInstance(message) ? open.has(message.tool_call_id) : isUnheard(id)
+    return ToolMessage.isInstance(message) ? open.has(key) : isUnheard(id)
   })
   if (added.length === 0) return changed
   const before = kept.map(({ message }) => message)
@@ -143,10 +115,11 @@ function newMessages(
   return [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), ...whole, ...changed]
 }
 
+/** The keys of the calls that lack their result. */
 function callsWithoutResult(kept: readonly MessageEntry[]): string[] {
-  const calls = kept.flatMap(({ shown }) => (shown?.role === 'assistant' ? (shown.toolCalls ?? []) : []))
+  const calls = kept.flatMap((entry) => entry.calls).map(({ shownId }) => callKey(shownId))
   const keys = new Set(kept.map(({ key }) => key))
-  return calls.map(({ id }) => id).filter((id) => !keys.has(callKey(id)))
+  return calls.filter((key) => !keys.has(key))
 }
 
 /** The new version of a stored message: changed instructions, or the real result for a synthetic one. */
@@ -176,7 +149,10 @@ function inputOrWait(
 ): InputPlan {
   if (!added.every((message) => ToolMessage.isInstance(message))) return { type: 'input', messages: added }
   const open = unansweredCalls([...kept.map(({ message }) => message), ...added])
-  const toolCallIds = open.filter(({ name }) => isClientTool(name)).map(({ id }) => id)
+  const calls = kept.findLast((entry) => entry.calls.length > 0)?.calls ?? []
+  const toolCallIds = open
+    .filter(({ name }) => isClientTool(name))
+    .map(({ id }) => calls.find(({ graphId }) => graphId === id)?.shownId ?? id)
   if (toolCallIds.length > 0) return { type: 'wait', toolCallIds }
   return { type: 'input', messages: [...added, ...open.map(toSkippedResult)] }
 }

@@ -1,23 +1,36 @@
-import { BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { checkpointerOf, savedState, storedMessages } from '../checkpoints/checkpoints.js'
 import { storedInterrupts } from '../checkpoints/stored-interrupts.js'
 import type { ServableGraph } from '../contract.js'
+import { makesCall } from '../messages/call-ids.js'
+import { readGraphMessages } from '../messages/to-agui.js'
 import { breakpointInterrupt, toResumableInterrupts, type ResumableInterrupt } from './to-interrupts.js'
+
+/** Returns the id that clients have for a call, by the graph's own id and the message that made it, if it is known. */
+export type ShownCallId = (graphId: string, messageId: string | undefined) => string
 
 /** The open interrupts of a graph, read from its checkpointer. Breakpoints are not among them. */
 export async function openGraphInterrupts(
   graph: ServableGraph,
   config: RunnableConfig,
+  shownCallId: ShownCallId,
 ): Promise<readonly ResumableInterrupt[]> {
   const checkpointer = checkpointerOf(graph)
   const stored = checkpointer ? await storedInterrupts(checkpointer, config) : []
   if (stored.length === 0) return []
-  const messages = storedMessages(await savedState(graph, config))
-  return toResumableInterrupts(
-    stored,
-    messages.findLast((message) => BaseMessage.isInstance(message)),
-  )
+  const messages = readGraphMessages(storedMessages(await savedState(graph, config)))
+  return toResumableInterrupts(stored, messages.at(-1)?.message).map((entry) => {
+    const { toolCallId } = entry.interrupt
+    if (toolCallId === undefined) return entry
+    const caller = messages.findLast(({ message }) => makesCall(message, toolCallId))
+    return withCallId(entry, shownCallId(toolCallId, caller?.id))
+  })
+}
+
+function withCallId(entry: ResumableInterrupt, toolCallId: string): ResumableInterrupt {
+  const interrupt = { ...entry.interrupt, toolCallId }
+  const isClientCall = entry.kind === 'value' && entry.clientCallId !== undefined
+  return isClientCall ? { ...entry, interrupt, clientCallId: toolCallId } : { ...entry, interrupt }
 }
 
 /** The breakpoint that stopped the graph. None when the graph is done. */

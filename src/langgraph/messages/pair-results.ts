@@ -18,7 +18,7 @@ export function pairResults(messages: readonly BaseMessage[]): BaseMessage[] {
     if (calls.length === 0) return [message]
     const hasMovedOn = messages.slice(index + 1).some((later) => !ToolMessage.isInstance(later))
     const own = calls.flatMap((call): BaseMessage[] => {
-      const result = results.get(call.id)
+      const result = results.get(message)?.get(call.id)
       if (result) placed.add(result)
       return result ? [result] : hasMovedOn ? [toSkippedResult(call)] : []
     })
@@ -36,8 +36,8 @@ export function unansweredCalls(messages: readonly BaseMessage[]): CallRef[] {
   const position = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
   const caller = messages[position]
   if (!caller) return []
-  const results = resultsByCall(messages.slice(position))
-  return toolCallsIn(caller).filter(({ id }) => !results.has(id))
+  const results = resultsByCall(messages.slice(position)).get(caller)
+  return toolCallsIn(caller).filter(({ id }) => !results?.has(id))
 }
 
 /** A synthetic result for an unanswered call. */
@@ -58,10 +58,23 @@ function toolCallsIn(message: BaseMessage): CallRef[] {
   return (message.tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]))
 }
 
-function resultsByCall(messages: readonly BaseMessage[]): ReadonlyMap<string, BaseMessage> {
-  return new Map(
-    messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, message]] : [])),
-  )
+/** The results of each message with calls. Of several messages with a call, a result belongs to the last one before it. */
+function resultsByCall(
+  messages: readonly BaseMessage[],
+): ReadonlyMap<BaseMessage, ReadonlyMap<string, BaseMessage>> {
+  const callers = new Map<string, BaseMessage>()
+  // A result that comes before its call belongs to the first message with it.
+  for (const message of messages.toReversed())
+    for (const { id } of toolCallsIn(message)) callers.set(id, message)
+  const results = new Map<BaseMessage, Map<string, BaseMessage>>()
+  for (const message of messages) {
+    for (const { id } of toolCallsIn(message)) callers.set(id, message)
+    const caller = ToolMessage.isInstance(message) ? callers.get(message.tool_call_id) : undefined
+    if (!caller || !ToolMessage.isInstance(message)) continue
+    const own = results.get(caller) ?? new Map<string, BaseMessage>()
+    results.set(caller, own.set(message.tool_call_id, message))
+  }
+  return results
 }
 
 /** Stored results keep their order; synthetic ones come last. */

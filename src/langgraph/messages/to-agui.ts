@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message } from '@ag-ui/core'
+import type { AssistantMessage, Message, ToolCall } from '@ag-ui/core'
 import {
   AIMessage,
   BaseMessage,
@@ -10,6 +10,7 @@ import {
   type BaseMessageLike,
 } from '@langchain/core/messages'
 import { stableHash } from '../../core/ids.js'
+import { repeatedCallId } from './call-ids.js'
 import { contentText, toContentParts } from './content.js'
 import { readExtras } from './message-extras.js'
 import { detachReasoning } from './reasoning.js'
@@ -28,7 +29,28 @@ const unnamedAgent = 'model'
  * as `{ role, content }`. Reasoning comes before its message. `RemoveMessage`s and other values are left out.
  */
 export function toAgui(messages: unknown): Message[] {
-  return readGraphMessages(messages).flatMap(({ message, id }) => toAguiMessages(message, id))
+  return withUniqueCalls(
+    readGraphMessages(messages).flatMap(({ message, id }) => toAguiMessages(message, id)),
+  )
+}
+
+/** Gives calls that share an id ids of their own. A result belongs to the last call before it. */
+function withUniqueCalls(messages: Message[]): Message[] {
+  const ids = new Map<string, string>()
+  const uniqueCall = (call: ToolCall, messageId: string): ToolCall => {
+    const id = ids.has(call.id) ? repeatedCallId(call.id, messageId) : call.id
+    ids.set(call.id, id)
+    return id === call.id ? call : { ...call, id }
+  }
+  return messages.map((message) => {
+    if (message.role === 'assistant' && message.toolCalls)
+      return { ...message, toolCalls: message.toolCalls.map((call) => uniqueCall(call, message.id)) }
+    const toolCallId = message.role === 'tool' ? ids.get(message.toolCallId) : undefined
+    if (message.role !== 'tool' || toolCallId === undefined || toolCallId === message.toolCallId)
+      return message
+    const id = message.id === toolResultId(message.toolCallId) ? toolResultId(toolCallId) : message.id
+    return { ...message, id, toolCallId }
+  })
 }
 
 /** A message of a graph, and its id in the thread. */

@@ -32,7 +32,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const translator = createGraphTranslator(setup, ctx, start.thread)
   const run: GraphRun = { setup, ctx, config, translator }
   const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
-  const { native: hooks, graceMs, clock, report, toolTimeoutMs, assertActive } = ctx.services
+  const { native: hooks, graceMs, clock, report, callId, toolTimeoutMs, assertActive } = ctx.services
   const answeredCalls = new Set<string>()
   let next: GraphInput | undefined = start
   let attempt = new GraphAttempt()
@@ -42,7 +42,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
       const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
       // Not a generator of its own: each one on the way costs every token.
       for await (const event of new GraphStream(setup.graph, {
-        ...{ ...options, graceMs, clock, report, toolTimeoutMs, assertActive },
+        ...{ ...options, graceMs, clock, report, callId, toolTimeoutMs, assertActive },
       })) {
         if (event.type !== 'model-chunk') attempt.note(event)
         const shown = hooks ? await applyNativeHooks(hooks, event, translate) : translate(event)
@@ -102,11 +102,9 @@ function createGraphTranslator(
  * for one result after the other, though the client sends them together. Uses each result once, even if the graph
  * waits for it again.
  */
-async function nextClientResult(
-  { setup, ctx, config }: GraphRun,
-  answeredCalls: Set<string>,
-): Promise<GraphInput | undefined> {
-  const interrupts = (await openGraphInterrupts(setup.graph, config)).filter(
+async function nextClientResult(run: GraphRun, answeredCalls: Set<string>): Promise<GraphInput | undefined> {
+  const { ctx, config } = run
+  const interrupts = (await openInterrupts(run)).filter(
     (entry) => isClientToolInterrupt(entry) && !answeredCalls.has(entry.interrupt.toolCallId ?? ''),
   )
   const answers = clientToolAnswers(interrupts, ctx.messages)
@@ -136,11 +134,13 @@ async function leaveCheckpoint(
   }
 }
 
-async function controlAfterRun(
-  { setup, ctx, config, translator }: GraphRun,
-  isInterrupted: boolean,
-): Promise<Control> {
-  const open = isInterrupted ? await openGraphInterrupts(setup.graph, config) : []
+function openInterrupts({ setup, config, translator }: GraphRun): Promise<readonly ResumableInterrupt[]> {
+  return openGraphInterrupts(setup.graph, config, (...call) => translator.shownCallId(...call))
+}
+
+async function controlAfterRun(run: GraphRun, isInterrupted: boolean): Promise<Control> {
+  const { setup, ctx, config, translator } = run
+  const open = isInterrupted ? await openInterrupts(run) : []
   const interrupts = isInterrupted && open.length === 0 ? await openBreakpoint(setup.graph, config) : open
   return waitingControl(ctx, {
     interrupts: interrupts.map((entry) => withSpan(entry, translator)),

@@ -16,6 +16,7 @@ import { changedValues, splitState, stateUpdate } from '../input/state-keys.js'
 import { openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
+import { RepeatedCalls } from '../messages/call-ids.js'
 import { extrasInput } from '../tools/client-extras.js'
 
 /** The arguments of one `graph.stream`. */
@@ -54,7 +55,9 @@ export async function startGraphRun(
     const saved = await savedState(graph, config)
     if (saved && saved.next.length > 0) return { type: 'run', input: null, config }
   }
-  const open = asShown(await openGraphInterrupts(graph, config), frame)
+  const repeated = new RepeatedCalls(ctx.messages)
+  const stored = await openGraphInterrupts(graph, config, (id, caller) => repeated.idIn(caller, id) ?? id)
+  const open = asShown(stored, frame)
   const interrupts =
     open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
   const answers = new Map<string, Answer>([

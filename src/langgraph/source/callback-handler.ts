@@ -7,11 +7,14 @@ import { readPredictState } from '../../bridge/predict-state.js'
 import type { GraphEvent } from '../contract.js'
 import type { CallTimers } from './call-timers.js'
 import { emitTarget, type EmitTarget } from './current-run.js'
+import { ModelCallIds } from './model-call-ids.js'
 
 export interface CallbackHandlerOptions {
   /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
   readonly put: (event: GraphEvent) => Promise<unknown> | undefined
   readonly report: (problem: string) => void
+  /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
+  readonly callId: (wanted: string) => string
   /** Undefined: calls of tools may take any time. */
   readonly callLimit?: CallTimers | undefined
   /** Throws when the run may begin nothing more. */
@@ -25,8 +28,9 @@ type ArgsOf<Name extends keyof BaseCallbackHandler> = Parameters<
 >
 
 /**
- * Turns the callbacks of LangChain into native events. Its only effect is that models stream. LangChain awaits it:
- * a provider reads on when the queue has space again. Throws only to stop a node, model or tool before it begins.
+ * Turns the callbacks of LangChain into native events. Its only effects are that models stream, and that their tool calls
+ * have ids of their own. LangChain awaits it: a provider reads on when the queue has space again. Throws only to stop a
+ * node, model or tool before it begins.
  */
 export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTarget {
   readonly name = 'millrace'
@@ -39,12 +43,14 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   readonly #report: CallbackHandlerOptions['report']
   readonly #assertActive: CallbackHandlerOptions['assertActive']
   readonly #runs = new OpenRuns()
+  readonly #callIds: ModelCallIds
   #rootId: string | undefined
   #hasRootEnded = false
   #onRootEnd: (() => void) | undefined
 
-  constructor({ put, report, callLimit, assertActive }: CallbackHandlerOptions) {
+  constructor({ put, report, callId, callLimit, assertActive }: CallbackHandlerOptions) {
     super()
+    this.#callIds = new ModelCallIds(callId)
     this.callLimit = callLimit
     this.#put = put
     this.#report = report
@@ -101,19 +107,20 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
 
   // Called for every chunk: nothing here can fail, and it costs next to nothing.
   override handleLLMNewToken(...[token, , runId, , , fields]: ArgsOf<'handleLLMNewToken'>): Wait {
-    return this.#put({ type: 'model-chunk', runId, message: messageChunk(token, fields?.chunk) })
+    const chunk = messageChunk(token, fields?.chunk)
+    const message = chunk.tool_call_chunks?.length ? this.#callIds.inChunk(runId, chunk) : chunk
+    return this.#put({ type: 'model-chunk', runId, message })
   }
 
   override handleLLMEnd(output: LLMResult, runId: string): Wait {
     return this.#emit(() => {
       this.#runs.remove(runId)
-      const message = finalMessage(output)
-      withoutChunks(output)
-      return { type: 'model-end', runId, message }
+      return { type: 'model-end', runId, message: this.#finalMessage(output, runId) }
     })
   }
 
   override handleLLMError(error: unknown, runId: string): Wait {
+    this.#callIds.end(runId)
     return this.#runError(runId, error)
   }
 
@@ -153,6 +160,14 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
 
   override handleCustomEvent(name: string, value: unknown, runId: string | undefined): Wait {
     return this.#put({ type: 'custom', name, value, runId: this.#runs.visible(runId) })
+  }
+
+  /** The message of a model. The graph gets it too, in place of the one that LangChain has made. */
+  #finalMessage({ generations }: LLMResult, runId: string): BaseMessage | undefined {
+    const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]
+    if (generation?.message) generation.message = this.#callIds.inWhole(runId, generation.message)
+    this.#callIds.end(runId)
+    return generation && (generation.message ?? new AIMessage(generation.text))
   }
 
   #chainStart(start: ChainStart): GraphEvent | undefined {
@@ -227,28 +242,6 @@ function messageChunk(
 ): AIMessageChunk {
   if (chunk && 'message' in chunk) return chunk.message as AIMessageChunk
   return new AIMessageChunk(token)
-}
-
-/**
- * Makes the message of a model that streamed one like that of a model that did not: this handler made it stream. A chunk
- * keeps the arguments of its tool calls twice, and checkpointers would undo an edit of one.
- */
-function withoutChunks({ generations }: LLMResult): void {
-  const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]
-  const chunk = generation?.message
-  if (!generation || !AIMessageChunk.isInstance(chunk)) return
-  const { content, additional_kwargs, response_metadata, id, name, usage_metadata } = chunk
-  const fields = { content, additional_kwargs, response_metadata, id, name, usage_metadata }
-  const { tool_calls = [], invalid_tool_calls = [] } = chunk
-  generation.message = new AIMessage({ ...fields, tool_calls, invalid_tool_calls } as AIMessageFields)
-}
-
-type AIMessageFields = Exclude<ConstructorParameters<typeof AIMessage>[0], string | undefined>
-
-function finalMessage({ generations }: LLMResult): BaseMessage | undefined {
-  const generation: (Generation & { message?: BaseMessage }) | undefined = generations[0]?.[0]
-  if (!generation) return undefined
-  return generation.message ?? new AIMessage(generation.text)
 }
 
 /** The name of a tool that is a class of its own. */

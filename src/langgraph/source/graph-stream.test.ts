@@ -715,7 +715,9 @@ describe('the callback handler', () => {
     const problems: string[] = []
     const put = (event: GraphEvent): undefined => void events.push(event)
     return {
-      handler: new GraphCallbackHandler({ put, report: (problem) => problems.push(problem) }),
+      handler: new GraphCallbackHandler({
+        ...{ put, report: (problem: string) => problems.push(problem), callId: (wanted: string) => wanted },
+      }),
       events,
       problems,
     }

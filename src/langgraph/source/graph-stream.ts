@@ -22,6 +22,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly report: (problem: string) => void
   /** Called before each node, model call and tool call. Throws to stop the graph there. */
   readonly assertActive?: () => void
+  /** Returns a tool call id that no other call of the thread has. Default: the wanted one. */
+  readonly callId?: (wanted: string) => string
   /** How long a call of a tool may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number | undefined
 }
@@ -111,11 +113,11 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
 
   /** Runs the graph to its end. Never rejects. */
   async #run(): Promise<GraphEnd> {
-    const { input, config, report, assertActive } = this.#options
+    const { input, config, report, assertActive, callId = (wanted) => wanted } = this.#options
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
     const callLimit = this.#callLimit()
-    const handler = new GraphCallbackHandler({ put, report, callLimit, assertActive })
+    const handler = new GraphCallbackHandler({ put, report, callId, callLimit, assertActive })
     const readChunk = createChunkReader()
     try {
       const chunks = await this.#graph.stream(

@@ -63,6 +63,11 @@ export class GraphTranslator {
     return this.#calls.pendingIds
   }
 
+  /** The id that clients have for a call, by the graph's own id and the message that made it, if it is known. */
+  shownCallId(graphId: string, messageId: string | undefined): string {
+    return this.#calls.idIn(messageId, graphId)
+  }
+
   /** Ids of the messages that clients have. They do not have user messages that the graph makes for itself. */
   get shownMessages(): ReadonlySet<string> {
     return this.#messages.shown

@@ -60,6 +60,7 @@ export class ModelRuns {
 
   end({ runId, message }: GraphEventOf<'model-end'>): void {
     const run = this.#runs.get(runId) ?? this.#add(runId, unannounced)
+    if (this.#isPassedOn(run, message)) return this.#forget(runId)
     if (run.message) {
       run.message.complete(message)
       // Providers may change the id at the end. Clients have the first one.
@@ -69,6 +70,12 @@ export class ModelRuns {
       if (message && messageId !== undefined) this.#options.rewritten.addShown(messageId, message)
     }
     this.#remove(runId, run, message)
+  }
+
+  /** Whether a model has only passed on the message of another one, which it has called. */
+  #isPassedOn({ message: written }: ModelRun, message: BaseMessage | undefined): boolean {
+    const isSilent = written?.messageId === undefined
+    return isSilent && message?.id !== undefined && this.#options.messages.shown.has(message.id)
   }
 
   error({ runId, error, isInterrupt }: GraphEventOf<'model-error'>): void {
@@ -122,6 +129,10 @@ export class ModelRuns {
   #remove(runId: string, run: ModelRun, whole?: BaseMessage): void {
     const usage = modelRunUsage(run, whole)
     if (usage) this.#options.addUsage(usage)
+    this.#forget(runId)
+  }
+
+  #forget(runId: string): void {
     this.#runs.delete(runId)
     this.#options.spans.leave(runId)
   }

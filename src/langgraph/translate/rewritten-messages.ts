@@ -1,8 +1,9 @@
-import type { Message, ToolCall } from '@ag-ui/core'
+import type { AssistantMessage, Message, ToolCall } from '@ag-ui/core'
 import { ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { isEqual, parseJson } from '../../core/json.js'
 import { rewriteMessages } from '../../protocol/index.js'
+import { callerIndex } from '../messages/call-ids.js'
 import { toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
@@ -19,6 +20,13 @@ interface ShownMessage {
   /** Of this run. */
   readonly reasoning: readonly Message[]
   readonly isOfThisRun: boolean
+}
+
+/** A returned message as the state has it. */
+interface StoredVersion {
+  readonly message: BaseMessage
+  /** Of a result: the message that made its call. */
+  readonly caller: string | undefined
 }
 
 interface Change {
@@ -49,7 +57,7 @@ export class RewrittenMessages {
     const shown = all.at(-1)
     if (!shown) return
     const calls =
-      shown.role === 'assistant' ? shown.toolCalls?.map((call) => this.#withKnownId(call)) : undefined
+      shown.role === 'assistant' ? shown.toolCalls?.map((call) => this.#withKnownId(id, call)) : undefined
     const entry = {
       message: { ...shown, id, ...(calls && { toolCalls: calls }) } as Message,
       reasoning: all.slice(0, -1),
@@ -71,9 +79,12 @@ export class RewrittenMessages {
     const inState = this.#returnedIn(state)
     const rewritten: Message[] = []
     const gone: string[] = []
-    for (const [key, returned] of this.#returned) {
-      const shown = this.#find(key, returned)
-      const version = inState.get(key) ?? (shown?.isOfThisRun ? returned : undefined)
+    for (const [graphKey, returned] of this.#returned) {
+      const stored = inState.get(graphKey)
+      const toolCallId = this.#callOf(returned, stored?.caller)
+      const key = toolCallId === undefined ? graphKey : resultKey(toolCallId)
+      const shown = this.#find(key, toolCallId)
+      const version = stored?.message ?? (shown?.isOfThisRun ? returned : undefined)
       if (!shown || !version || isUntouched(shown, version)) continue
       const change = version.type === 'remove' ? this.#removal(key, shown) : this.#change(key, shown, version)
       rewritten.push(...change.rewritten)
@@ -83,14 +94,21 @@ export class RewrittenMessages {
     if (rewritten.length > 0 || gone.length > 0) this.#options.sink.add(rewriteMessages(rewritten, gone))
   }
 
+  /** The call of a result, as clients know it. */
+  #callOf(returned: BaseMessage, caller: string | undefined): string | undefined {
+    return ToolMessage.isInstance(returned)
+      ? this.#options.calls.idIn(caller, returned.tool_call_id)
+      : undefined
+  }
+
   /** The returned messages as the state has them. Most are at its end. */
-  #returnedIn(state: readonly BaseMessage[]): ReadonlyMap<string, BaseMessage> {
-    const found = new Map<string, BaseMessage>()
+  #returnedIn(state: readonly BaseMessage[]): ReadonlyMap<string, StoredVersion> {
+    const found = new Map<string, StoredVersion>()
     for (let at = state.length - 1; at >= 0 && found.size < this.#returned.size; at--) {
       const message = state[at]
-      if (!message) continue
-      const key = keyOf(message)
-      if (key !== undefined && this.#returned.has(key)) found.set(key, message)
+      const key = message && keyOf(message)
+      if (!message || key === undefined || !this.#returned.has(key) || found.has(key)) continue
+      found.set(key, { message, caller: state[callerIndex(state, at)]?.id })
     }
     return found
   }
@@ -114,7 +132,7 @@ export class RewrittenMessages {
   #nextVersion(shown: Message, now: Message): Message | undefined {
     const { id } = shown
     if (shown.role === 'assistant' && now.role === 'assistant') {
-      const toolCalls = this.#nextCalls(shown.toolCalls ?? [], now.toolCalls ?? [])
+      const toolCalls = this.#nextCalls(shown, now.toolCalls ?? [])
       const { content = '' } = now
       const isSameText = (shown.content ?? '') === content
       if (isSameText && toolCalls === undefined) return undefined
@@ -133,9 +151,12 @@ export class RewrittenMessages {
   }
 
   /** The calls with the ids that clients have. Undefined if nothing has changed. */
-  #nextCalls(shown: readonly ToolCall[], now: readonly ToolCall[]): ToolCall[] | undefined {
+  #nextCalls(
+    { id: messageId, toolCalls: shown = [] }: AssistantMessage,
+    now: readonly ToolCall[],
+  ): ToolCall[] | undefined {
     const next = now.map((made): ToolCall => {
-      const call = this.#withKnownId(made)
+      const call = this.#withKnownId(messageId, made)
       const old = shown.find(({ id }) => id === call.id)
       return old && isSameCall(old, call) ? old : call
     })
@@ -144,8 +165,8 @@ export class RewrittenMessages {
       : next
   }
 
-  #withKnownId(call: ToolCall): ToolCall {
-    return { ...call, id: this.#options.calls.knownAs(call.id) }
+  #withKnownId(messageId: string, call: ToolCall): ToolCall {
+    return { ...call, id: this.#options.calls.idIn(messageId, call.id) }
   }
 
   /** A draft that the graph has taken back. It may remove calls and old messages only to shorten its prompts. */
@@ -155,11 +176,11 @@ export class RewrittenMessages {
     return { rewritten: [], gone: [...reasoning, message].map(({ id }) => id) }
   }
 
-  #find(key: string, returned: BaseMessage): ShownMessage | undefined {
+  /** A message as clients have it. With `toolCallId`, the result of that call. */
+  #find(key: string, toolCallId: string | undefined): ShownMessage | undefined {
     const ofRun = this.#shown.get(key)
     if (ofRun) return ofRun
-    const isResult = ToolMessage.isInstance(returned)
-    const result = isResult ? this.#options.calls.shownResult(returned.tool_call_id) : undefined
+    const result = toolCallId === undefined ? undefined : this.#options.calls.shownResult(toolCallId)
     if (result) return { message: result, reasoning: [], isOfThisRun: true }
     this.#thread ??= new Map(this.#options.messages.map((message) => [threadKey(message), message]))
     const message = this.#thread.get(key)

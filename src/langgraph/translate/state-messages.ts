@@ -3,6 +3,7 @@ import { BaseMessage, type AIMessage, type ToolMessage } from '@langchain/core/m
 import type { EventSink } from '../../bridge/event-sink.js'
 import { isRecord } from '../../core/json.js'
 import { toolErrorMark } from '../../protocol/index.js'
+import { callerIndex } from '../messages/call-ids.js'
 import { blockText, contentText, blockToMediaPart } from '../messages/content.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { ModelMessage } from './model-message.js'
@@ -50,17 +51,19 @@ export class StateMessages {
     this.#shown.add(id)
   }
 
-  /** Reads the output of a node. */
+  /** Reads the output of a node. It may contain old messages too. */
   readOutput(output: unknown, subagentRunId: string | undefined): void {
-    for (const message of messagesIn(output, 'messages')) {
+    const messages = messagesIn(output, 'messages')
+    for (const [index, message] of messages.entries()) {
       this.#options.rewritten.addReturned(message)
-      if (isToolMessage(message)) this.writeResult(message, subagentRunId)
+      if (isToolMessage(message))
+        this.#writeReturned(message, subagentRunId, messages[callerIndex(messages, index)])
       else if (!isAiMessage(message)) continue
       else if (message.id === undefined || !this.#hasHistory) this.#waiting.push({ message, subagentRunId })
       else this.#write(message, subagentRunId)
     }
     for (const message of messagesIn(output))
-      if (isToolMessage(message)) this.writeResult(message, subagentRunId)
+      if (isToolMessage(message) && !messages.includes(message)) this.#writeReturned(message, subagentRunId)
   }
 
   /** Reads the messages of the root graph's state. */
@@ -74,27 +77,39 @@ export class StateMessages {
 
   /** Writes the waiting message that made a call. */
   writeCaller(toolCallId: string): void {
-    const found = this.#waiting.find(({ message }) => message.tool_calls?.some(({ id }) => id === toolCallId))
+    const found = this.#waitingCaller(toolCallId)
     if (found?.message.id === undefined) return
     this.#waiting = this.#waiting.filter((waiting) => waiting !== found)
     this.#write(found.message, found.subagentRunId)
   }
 
-  writeResult(message: ToolMessage, subagentRunId: string | undefined): void {
-    const { tool_call_id: toolCallId, content, status } = message
+  /** Writes a result for a call, by the id that clients have for the call. */
+  writeResult({ content, status }: ToolMessage, toolCallId: string, subagentRunId: string | undefined): void {
     if (!this.#options.calls.isOpen(toolCallId)) return
     const metadata = status === 'error' ? toolErrorMark : undefined
     this.#options.calls.result({ toolCallId, content: toToolResultContent(content), metadata, subagentRunId })
   }
 
+  /** Writes a result in the output of a node. If its call is not written yet, the state will have both. */
+  #writeReturned(message: ToolMessage, subagentRunId: string | undefined, caller?: BaseMessage): void {
+    const { id, tool_call_id } = message
+    if (this.#waitingCaller(tool_call_id) || (id !== undefined && this.#known.has(id))) return
+    this.writeResult(message, this.#options.calls.idIn(caller?.id, tool_call_id), subagentRunId)
+  }
+
+  #waitingCaller(toolCallId: string): WaitingMessage | undefined {
+    return this.#waiting.find(({ message }) => message.tool_calls?.some(({ id }) => id === toolCallId))
+  }
+
   #readHistory(all: readonly BaseMessage[]): void {
     this.#hasHistory = true
     const { calls } = this.#options
-    for (const message of all) {
+    for (const [index, message] of all.entries()) {
       if (message.id !== undefined) this.#known.add(message.id)
-      if (isToolMessage(message)) calls.addAnswered(message.tool_call_id)
+      if (isToolMessage(message)) calls.addAnswered(this.#callOf(message, all, index))
       else if (isAiMessage(message))
-        for (const { id } of message.tool_calls ?? []) if (id !== undefined) calls.addKnown(id)
+        for (const { id } of message.tool_calls ?? [])
+          if (id !== undefined) calls.addKnown(calls.idIn(message.id, id))
     }
     const waiting = this.#waiting
     this.#waiting = waiting.filter(({ message }) => message.id === undefined)
@@ -105,10 +120,15 @@ export class StateMessages {
   /** The span that made a message may have ended, so the run's own agent writes it. */
   #readNews(all: readonly BaseMessage[]): void {
     this.#waiting = []
-    for (const message of all) {
-      if (isToolMessage(message)) this.writeResult(message, undefined)
-      else if (isAiMessage(message)) this.#write(message, undefined)
+    for (const [index, message] of all.entries()) {
+      if (isAiMessage(message)) this.#write(message, undefined)
+      else if (isToolMessage(message)) this.writeResult(message, this.#callOf(message, all, index), undefined)
     }
+  }
+
+  /** The call of a result in the state, by the id that clients have for it. */
+  #callOf({ tool_call_id }: ToolMessage, all: readonly BaseMessage[], index: number): string {
+    return this.#options.calls.idIn(all[callerIndex(all, index)]?.id, tool_call_id)
   }
 
   #write(message: AIMessage, subagentRunId: string | undefined): void {

@@ -1,4 +1,4 @@
-import type { ToolMessage } from '@ag-ui/core'
+import type { Message, ToolMessage } from '@ag-ui/core'
 import type { ToolCallChunk } from '@langchain/core/messages'
 import {
   ToolCallTracker,
@@ -11,23 +11,72 @@ import type { EventSink } from '../../bridge/event-sink.js'
 import { predictStateEvent } from '../../bridge/predict-state.js'
 import { spanTag } from '../../bridge/spans.js'
 import { parseJson } from '../../core/json.js'
+import { RepeatedCalls, repeatedCallId } from '../messages/call-ids.js'
 import { toolResultId } from '../messages/to-agui.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import { toSafeText } from './visible-state.js'
 
-/** The tool calls of one run. Calls of client tools are pending; results have the same ids as in the history. */
+/**
+ * The tool calls of one run. Calls of client tools are pending; results have the same ids as in the history. The graph may
+ * use an id for several calls, which clients have under ids of their own.
+ */
 export class GraphToolCalls extends ToolCallTracker {
   readonly #isClientTool: (name: string) => boolean
   /** The results of this run, by call. */
   readonly #results = new Map<string, ToolMessage>()
+  readonly #repeated: RepeatedCalls
+  /** Calls of the thread that a user's message follows. */
+  readonly #past: ReadonlySet<string>
+  /** The calls that this run has written, as text. */
+  readonly #written = new Map<string, string>()
 
   constructor(options: ToolCallTrackerOptions & Pick<GraphTranslatorOptions, 'isClientTool'>) {
     super(options)
     this.#isClientTool = options.isClientTool
+    const { messages = [] } = options
+    this.#repeated = new RepeatedCalls(messages)
+    this.#past = callIdsBefore(
+      messages,
+      messages.findLastIndex(({ role }) => role === 'user'),
+    )
+  }
+
+  /** The id that clients have for a call, by the graph's own id. Of several calls with that id, the newest is meant. */
+  newestId(id: string): string {
+    const known = this.knownAs(id)
+    return this.#isWaiting(known) ? known : (this.#repeated.newestId(id) ?? known)
+  }
+
+  /** The id that clients have for a call in a message, by the graph's own id. */
+  idIn(messageId: string | undefined, id: string): string {
+    if (messageId === undefined) return this.newestId(id)
+    return this.#repeated.idIn(messageId, id) ?? this.knownAs(id)
+  }
+
+  /**
+   * The id for a call that a message has. It is the id of a known call if that one has no result yet: another message may
+   * repeat its calls. Else it is a new one.
+   */
+  idFor({ id, name, messageId }: WholeCall, args: string): string {
+    const known = this.newestId(id)
+    if (!this.has(known)) return id
+    const isSame = this.#written.get(known) === callText(name, args)
+    return isSame || this.#isWaiting(known) ? known : repeatedCallId(id, messageId)
   }
 
   override start(call: Omit<NewToolCall, 'isPending'>): boolean {
+    if (call.parentMessageId !== undefined) this.#repeated.add(call.id, call.parentMessageId)
     return super.start({ ...call, isPending: this.#isClientTool(call.name) })
+  }
+
+  /** Whether a call may still get its result. */
+  #isWaiting(id: string): boolean {
+    return this.isOpen(id) && !this.#past.has(id)
+  }
+
+  /** Notes the arguments of a call that is complete. */
+  addWritten(id: string, name: string, args: string): void {
+    this.#written.set(id, callText(name, args))
   }
 
   /** Writes the result of a call that clients have without one. Other results wait: their call may still come. */
@@ -44,6 +93,23 @@ export class GraphToolCalls extends ToolCallTracker {
   shownResult(toolCallId: string): ToolMessage | undefined {
     return this.#results.get(this.knownAs(toolCallId))
   }
+}
+
+interface WholeCall {
+  /** The graph's own id. */
+  readonly id: string
+  readonly name: string
+  readonly messageId: string
+}
+
+function callIdsBefore(messages: readonly Message[], end: number): ReadonlySet<string> {
+  const before = messages.slice(0, Math.max(0, end))
+  const calls = before.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+  return new Set(calls.map(({ id }) => id))
+}
+
+function callText(name: string, args: string): string {
+  return `${name} ${args}`
 }
 
 interface AssembledCall {
@@ -121,11 +187,12 @@ export class ToolCallAssembler {
 
   end(): void {
     const { calls, subagentRunId } = this.#options
-    for (const { toolCallId, isRepeat, args } of this.#all) {
+    for (const { toolCallId, isRepeat, name = '', args } of this.#all) {
       if (toolCallId === undefined || isRepeat) continue
       // Clients parse the arguments, and an empty text is not JSON.
       if (args === '') calls.args(toolCallId, '{}', subagentRunId)
       calls.end(toolCallId, subagentRunId)
+      calls.addWritten(toolCallId, name, args)
     }
     this.#all.length = 0
   }
@@ -180,7 +247,7 @@ export class ToolCallAssembler {
   }
 
   /** Tells clients once for a message what its calls predict. */
-  #predictState(toolName: string | undefined): void {
+  #predictState(toolName: string): void {
     const { sink, predictState = [], subagentRunId } = this.#options
     if (this.#isPredicted || !predictState.some(({ tool }) => tool === toolName)) return
     this.#isPredicted = true
@@ -188,12 +255,16 @@ export class ToolCallAssembler {
   }
 
   #start(call: AssembledCall, args: string): void {
-    const { calls, subagentRunId, messageId: parentMessageId, report } = this.#options
-    const id = call.givenId ?? `${parentMessageId}:tc${this.#all.indexOf(call)}`
+    const { calls, subagentRunId, messageId, report } = this.#options
+    const { givenId, name = '' } = call
+    const id =
+      givenId === undefined
+        ? `${messageId}:tc${this.#all.indexOf(call)}`
+        : calls.idFor({ id: givenId, name, messageId }, args)
     call.toolCallId = id
     call.args = args
-    this.#predictState(call.name)
-    call.isRepeat = !calls.start({ id, name: call.name ?? '', parentMessageId, subagentRunId })
+    this.#predictState(name)
+    call.isRepeat = !calls.start({ id, name, parentMessageId: messageId, subagentRunId })
     if (call.isRepeat) report(`tool call '${id}' has the id of an earlier one; it was left out`)
     else if (args !== '') calls.args(id, args, subagentRunId)
   }

@@ -26,9 +26,10 @@ export interface ToolRunsOptions {
 
 interface ToolRun {
   readonly name: string
+  /** The id that clients have for the call. */
   readonly toolCallId: string
-  /** Code of the graph calls the tool, not a model. */
-  readonly isDirect: boolean
+  /** The graph's own id. Undefined if code of the graph calls the tool, not a model. */
+  readonly givenId: string | undefined
 }
 
 /** Translates runs of tools: a model's tool call gets its result, a direct call by code is shown as a call too. */
@@ -44,11 +45,12 @@ export class ToolRuns {
   }
 
   start(event: GraphEventOf<'tool-start'>): void {
-    const { runId, parentRunId, name, input, toolCallId = this.#directCallId(event) } = event
+    const { runId, parentRunId, name, input, toolCallId: givenId } = event
     const { spans, calls, messages } = this.#options
+    if (givenId !== undefined) messages.writeCaller(givenId)
+    const toolCallId = givenId === undefined ? this.#directCallId(event) : calls.newestId(givenId)
     const { subagentRunId } = spans.enter(runId, parentRunId, { toolCallId })
-    this.#runs.set(runId, { name, toolCallId, isDirect: event.toolCallId === undefined })
-    if (!calls.has(toolCallId)) messages.writeCaller(toolCallId)
+    this.#runs.set(runId, { name, toolCallId, givenId })
     if (!calls.has(toolCallId)) calls.write({ id: toolCallId, name, subagentRunId }, toArgsObject(input))
   }
 
@@ -67,11 +69,15 @@ export class ToolRuns {
   end({ runId, output }: GraphEventOf<'tool-end'>): void {
     const { spans, calls, messages } = this.#options
     const { subagentRunId } = spans.of(runId)
-    const { toolCallId, isDirect = false } = this.#runs.get(runId) ?? {}
+    const { toolCallId, givenId } = this.#runs.get(runId) ?? {}
     const results = messagesIn(output).filter(isToolMessage)
-    for (const message of results) messages.writeResult(message, subagentRunId)
+    for (const message of results) {
+      const id = message.tool_call_id === givenId ? toolCallId : undefined
+      messages.writeResult(message, id ?? calls.newestId(message.tool_call_id), subagentRunId)
+    }
     // A Command is not a result: it contains one, or the graph continues without.
     const value = hasCommand(output) ? '' : (results.at(-1)?.content ?? output)
+    const isDirect = givenId === undefined
     if (toolCallId !== undefined && (isDirect || (results.length === 0 && !hasCommand(output))))
       calls.result({ toolCallId, content: toToolResultContent(value), subagentRunId })
     this.#remove(runId)
@@ -85,8 +91,8 @@ export class ToolRuns {
 
   /** The error may contain secrets. The graph decides whether a model gets it as the result of its call. */
   #failDirect(runId: string): void {
-    const { toolCallId, isDirect = false } = this.#runs.get(runId) ?? {}
-    if (toolCallId === undefined || !isDirect) return
+    const { toolCallId, givenId } = this.#runs.get(runId) ?? {}
+    if (toolCallId === undefined || givenId !== undefined) return
     this.#failedDirect.add(toolCallId)
     const { calls, spans } = this.#options
     const { subagentRunId } = spans.of(runId)

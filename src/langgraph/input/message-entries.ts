@@ -1,0 +1,76 @@
+import type { Message } from '@ag-ui/core'
+import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
+import { countingMessages } from '../../protocol/index.js'
+import { RepeatedCalls, callerIndex } from '../messages/call-ids.js'
+import { isShownOnly } from '../messages/shown-only.js'
+import { readGraphMessages, toAgui } from '../messages/to-agui.js'
+import { toLangChain } from '../messages/to-langchain.js'
+import { fromLangChainCalls } from '../messages/tool-calls.js'
+
+/** A message of the thread or of the checkpoint. */
+export interface MessageEntry {
+  /** The id in the graph. */
+  readonly id: string
+  /** The key that thread and checkpoint share: of a result its tool call, of all others the id. */
+  readonly key: string
+  readonly message: BaseMessage
+  /** The AG-UI message, without its reasoning. */
+  readonly shown: Message | undefined
+  /** The calls of a message of the checkpoint. */
+  readonly calls: readonly EntryCall[]
+}
+
+export interface EntryCall {
+  /** The id in the graph, where several calls may share it. */
+  readonly graphId: string
+  /** The id in the thread. */
+  readonly shownId: string
+}
+
+/** The messages of the thread that the graph may have: not those of subagents, for example, and no rejected ones. */
+export function graphMessages(messages: readonly Message[]): readonly Message[] {
+  return countingMessages(messages).filter(
+    (message) => message.subagentRunId === undefined && !isShownOnly(message),
+  )
+}
+
+/** The messages of the checkpoint, compared with those of the thread. */
+export function storedEntries(stored: unknown, thread: readonly Message[]): MessageEntry[] {
+  const repeated = new RepeatedCalls(thread)
+  const shownId = (graphId: string, messageId: string | undefined): string =>
+    repeated.idIn(messageId, graphId) ?? graphId
+  const all = readGraphMessages(stored)
+  const messages = all.map(({ message }) => message)
+  return all.map(({ id, message }, index) => {
+    const shown = toAgui([message]).at(-1)
+    const made = AIMessage.isInstance(message) ? fromLangChainCalls(id, message) : []
+    const calls = made.map((call) => ({ graphId: call.id, shownId: shownId(call.id, id) }))
+    const key = ToolMessage.isInstance(message)
+      ? callKey(shownId(message.tool_call_id, all[callerIndex(messages, index)]?.id))
+      : messageKey(id)
+    return { id, key, message, shown, calls }
+  })
+}
+
+/** The messages of the thread. Results name their calls as the checkpoint does. */
+export function threadEntries(thread: readonly Message[], kept: readonly MessageEntry[]): MessageEntry[] {
+  const graphIds = new Map(
+    kept.flatMap(({ calls }) => calls).map(({ shownId, graphId }) => [shownId, graphId] as const),
+  )
+  return toLangChain(thread).map((message) => {
+    const id = message.id ?? ''
+    const shown = toAgui([message]).at(-1)
+    if (!ToolMessage.isInstance(message)) return { id, key: messageKey(id), message, shown, calls: [] }
+    const key = callKey(message.tool_call_id)
+    message.tool_call_id = graphIds.get(message.tool_call_id) ?? message.tool_call_id
+    return { id, key, message, shown, calls: [] }
+  })
+}
+
+function messageKey(id: string): string {
+  return `message ${id}`
+}
+
+export function callKey(toolCallId: string): string {
+  return `call ${toolCallId}`
+}
