@@ -7,9 +7,11 @@ import { MillraceError } from './errors.js'
  * members without methods. Undefined members are left out, and null in lists. Throws ENCODING_ERROR, with the path, for
  * what would be lost without a word: a function, a symbol, a circle, what throws when it is read, and an object that has
  * nothing to show, a promise for example.
+ *
+ * @param standIn what stands for an object that JSON does not know; for objects of a library, for example
  */
-export function toJson(value: unknown, what: string): unknown {
-  const at: Position = { path: [], above: [] }
+export function toJson(value: unknown, what: string, standIn: StandIn = shownAs): unknown {
+  const at: Position = { path: [], above: [], standIn }
   let copy: unknown
   try {
     copy = copyOf(value, at)
@@ -21,9 +23,12 @@ export function toJson(value: unknown, what: string): unknown {
   throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: it is undefined.`)
 }
 
+type StandIn = (value: object, key?: string | number) => unknown
+
 interface Position {
   readonly path: (string | number)[]
   readonly above: object[]
+  readonly standIn: StandIn
 }
 
 class Unshowable extends Error {
@@ -51,10 +56,10 @@ function copyOf(value: unknown, at: Position): unknown {
 }
 
 function copyOfObject(value: object, at: Position): unknown {
-  const { above, path } = at
+  const { above, path, standIn } = at
   if (above.includes(value)) throw new Unshowable(at, 'contains itself')
   above.push(value)
-  const shown = shownAs(value, path.at(-1))
+  const shown = standIn(value, path.at(-1))
   const copy =
     shown === value ? copyOfMembers(value, at) : Array.isArray(shown) ? listOf(shown, at) : copyOf(shown, at)
   above.pop()

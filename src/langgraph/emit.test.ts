@@ -51,7 +51,7 @@ describe('emit', () => {
     const graph = oneNode(async () => {
       void emit('a', { n: 1 })
       await emit('b', [2])
-      void emit('c', undefined)
+      void emit('c', null)
     })
     expect(await customs(graph)).toEqual([
       ['a', { n: 1 }],

@@ -23,7 +23,7 @@ export type Emitter<Events extends object> = <Name extends keyof Events & string
 
 /**
  * Sends an event of the application's own to the client, as a `CUSTOM` event. Works in any node, tool or nested graph.
- * The payload must be JSON; one that is not is reported and not sent. Resolves when the queue has space, and never
+ * A payload that JSON cannot carry, undefined too, is reported and not sent. Resolves when the queue has space, and never
  * rejects: only code that emits a lot needs to await it.
  *
  * `config` is the one that the node or tool got. It is needed only where the async context is lost: in a worker or an
@@ -41,12 +41,10 @@ export type Emitter<Events extends object> = <Name extends keyof Events & string
 export function emit(name: string, payload: unknown, config?: RunnableConfig): Promise<void> {
   const current = (config as CurrentConfig | undefined) ?? currentConfig()
   if (!current) return noWait
-  // Writers of others should get a payload too.
-  const value = payload ?? null
   const target = currentEmitTarget(current)
-  if (target) return whenTaken(target.handleCustomEvent(name, value, currentRunId(current)))
-  if (current.writer) return whenTaken(current.writer({ name, payload: value }))
-  return whenTaken(dispatchCustomEvent(name, value, current as RunnableConfig))
+  if (target) return whenTaken(target.handleCustomEvent(name, payload, currentRunId(current)))
+  if (current.writer) return whenTaken(current.writer({ name, payload }))
+  return whenTaken(dispatchCustomEvent(name, payload, current as RunnableConfig))
 }
 
 /**

@@ -1,10 +1,12 @@
-import { EventEmitter } from 'node:events'
+import { dispatchCustomEvent } from '@langchain/core/callbacks/dispatch'
+import { AIMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { tool } from '@langchain/core/tools'
 import {
   type BaseCheckpointSaver,
   interrupt,
   isGraphInterrupt,
+  type LangGraphRunnableConfig,
   MessagesAnnotation,
   Send,
   START,
@@ -247,28 +249,60 @@ describe('events of the application', () => {
     expect(ofType(events, 'CUSTOM')).toMatchObject([{ name: 'sent', value: 2 }])
   })
 
-  it('a payload that is not JSON is logged, not sent as null; what JSON can show is sent', async () => {
-    const circle: Record<string, unknown> = {}
+  it('what a node sends becomes JSON by the rule of all runtimes, and what cannot is logged and not sent', async () => {
+    const circle: Record<string, unknown> = { n: 1 }
     circle.self = circle
     const logged: string[] = []
     const note = (fields: object): void => void logged.push(JSON.stringify(fields))
     const log = { debug: note, info: note, warn: note, error: note }
-    const node = (): void => {
-      void emit('later', Promise.resolve(1))
-      void emit('emitter', new EventEmitter())
-      void emit('function', () => 1)
-      void emit('rest', { circle, when: new Date(0), map: new Map([['a', 1n]]) })
-    }
-    const served = await serveNode(node, { log })
+    const look = tool(() => circle as never, { name: 'look', description: 'Looks.', schema: z.object({}) })
+    const served = await serveNode(
+      async (_, config) => {
+        const { writer } = config as LangGraphRunnableConfig
+        await emit('nothing', undefined)
+        await emit('circle', circle)
+        await emit('deep', { list: [{ circle }] })
+        await emit('later', Promise.resolve(1))
+        await emit('function', () => 1)
+        writer?.({ name: 'written', payload: circle })
+        await dispatchCustomEvent('dispatched', circle, config)
+        await emitToolCall({ name: 'paint', args: circle, result: 'ok' })
+        await emitToolCall({ name: 'draw', args: {}, result: circle })
+        await look.invoke({})
+        await emit('empty', null)
+        await emit('rest', {
+          when: new Date(0),
+          map: new Map([['a', 1n]]),
+          said: new AIMessage('Hi'),
+          no: undefined,
+        })
+      },
+      { log },
+    )
     const events = await served.talk().say('Go')
     expect(ofType(events, 'CUSTOM').map(({ name, value }) => [name, value as unknown])).toEqual([
-      ['rest', { circle: {}, when: '1970-01-01T00:00:00.000Z', map: { a: '1' } }],
+      ['empty', null],
+      [
+        'rest',
+        { when: '1970-01-01T00:00:00.000Z', map: { a: '1' }, said: { role: 'assistant', content: 'Hi' } },
+      ],
+    ])
+    expect(ofType(events, 'TOOL_CALL_START').map(({ toolCallName }) => toolCallName)).toEqual(['look'])
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
+      { content: 'The result cannot be shown: it is not JSON.' },
     ])
     for (const what of [
-      "'later' is a Promise",
-      "'emitter' is a EventEmitter",
-      "'rest'.circle.self is a circle",
+      "The value of 'nothing' is not JSON: it is a value of type undefined",
+      "The value of 'circle' is not JSON: self contains itself",
+      "The value of 'deep' is not JSON: list[0].circle.self contains itself",
+      "The value of 'later' is not JSON: it is a Promise",
+      "The value of 'function' is not JSON: it is a value of type function",
+      "The value of 'written' is not JSON: self contains itself",
+      "The value of 'dispatched' is not JSON: self contains itself",
+      "The arguments of 'paint' is not JSON: self contains itself",
+      "The result of 'draw' is not JSON: self contains itself",
+      "The result of tool 'look' is not JSON: self contains itself",
     ])
-      expect(logged.join()).toContain(`the value of ${what}, not JSON`)
+      expect(logged.join()).toContain(what)
   })
 })

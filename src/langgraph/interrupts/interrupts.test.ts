@@ -317,6 +317,18 @@ describe('without a graph', () => {
         value: { when: '1970-01-01T00:00:00.000Z' },
       })
       expect(broken?.interrupt.metadata?.langgraph).toMatchObject({ value: null })
+      const [map] = toResumableInterrupts([
+        asked(
+          new Map<string, unknown>([
+            ['message', 'Pay?'],
+            ['euros', 7n],
+          ]),
+        ),
+      ])
+      expect(map?.interrupt).toMatchObject({
+        message: 'Pay?',
+        metadata: { langgraph: { value: { message: 'Pay?', euros: '7' } } },
+      })
     })
 
     it('counts the answers before', () => {

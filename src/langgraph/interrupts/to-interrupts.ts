@@ -1,7 +1,8 @@
 import type { Interrupt } from '@ag-ui/core'
 import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import type { Answer } from '../../agents/index.js'
-import { ifString, isEqual, isRecord, toJsonValue } from '../../core/json.js'
+import { ifString, isEqual, isRecord } from '../../core/json.js'
+import { toJson } from '../../core/to-json.js'
 import type { StoredInterrupt } from '../checkpoints/stored-interrupts.js'
 
 /** An interrupt that clients see, and what the graph needs to resume from it. JSON: it is saved while the run waits. */
@@ -58,11 +59,11 @@ export function isClientToolInterrupt(entry: ResumableInterrupt): boolean {
 }
 
 function valueInterrupt(entry: StoredInterrupt, id: string): ResumableInterrupt {
-  const value = toJsonValue(entry.value)
+  const value = shownValue(entry.value)
   const fields = isRecord(value) ? value : {}
   const toolCallId = ifString(fields.toolCallId ?? fields.tool_call_id)
   const isClientCall = fields.reason === clientToolReason && toolCallId !== undefined
-  const schema = fields.responseSchema ?? fields.response_schema ?? toJsonValue(entry.responseSchema)
+  const schema = fields.responseSchema ?? fields.response_schema ?? shownValue(entry.responseSchema)
   const interrupt: Interrupt = {
     id,
     reason: ifString(fields.reason) ?? 'input_required',
@@ -122,7 +123,7 @@ function reviewInterrupts(
   const actions = review.actionRequests.map(readAction)
   const callIds = matchToolCalls(actions, lastMessage)
   // Front ends before 1.0 read the review as a whole.
-  const whole = (index: number): object => (index === 0 ? { review: toJsonValue(review) } : {})
+  const whole = (index: number): object => (index === 0 ? { review: shownValue(review) } : {})
   return actions.map(({ name, args, description }, index) => {
     const interrupt = {
       id: `${id}:${index}`,
@@ -152,7 +153,7 @@ function readAction(request: unknown): Action {
   const fields = isRecord(request) ? request : {}
   return {
     name: ifString(fields.name) ?? '',
-    args: toJsonValue(fields.args ?? fields.arguments) ?? {},
+    args: shownValue(fields.args ?? fields.arguments) ?? {},
     description: ifString(fields.description),
   }
 }
@@ -192,6 +193,15 @@ function decisionSchema(allowed: readonly string[]): Record<string, unknown> {
       ...(allowed.includes('edit') ? { editedAction } : {}),
     },
     required: ['type'],
+  }
+}
+
+/** A value as JSON, by the rule for all that leaves a run. Undefined if JSON cannot carry it. */
+function shownValue(value: unknown): unknown {
+  try {
+    return toJson(value, 'The value of an interrupt')
+  } catch {
+    return undefined
   }
 }
 

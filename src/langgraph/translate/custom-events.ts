@@ -36,9 +36,8 @@ export class CustomEvents {
       if (!isWritten) report(`'${name}' was emitted without a required field; it was left out`)
       return
     }
-    // A CUSTOM event must have a value.
-    const safe = visible.toSafe(value ?? null, `the value of '${name}'`)
-    if (safe !== undefined) sink.add({ type: 'CUSTOM', name, value: safe, ...spanTag(subagentRunId) })
+    const sent = visible.toSent(value, `The value of '${name}'`)
+    if (sent !== undefined) sink.add({ type: 'CUSTOM', name, value: sent, ...spanTag(subagentRunId) })
   }
 
   /** Returns false if a required field is missing. */
@@ -77,9 +76,11 @@ export class CustomEvents {
     if (typeof name !== 'string') return false
     const { calls, newId, visible } = this.#options
     const id = readId(fields.id) ?? shownOnlyId(newId('call'))
-    calls.write({ id, name, subagentRunId }, toSafeText(visible.toSafe(args, `the arguments of '${name}'`)))
-    const content = toSafeText(visible.toSafe(result, `the result of '${name}'`))
-    if (result !== undefined) calls.result({ toolCallId: id, content, subagentRunId })
+    const sentArgs = visible.toSent(args, `The arguments of '${name}'`)
+    const sentResult = visible.toSent(result ?? null, `The result of '${name}'`)
+    if (sentArgs === undefined || sentResult === undefined) return true
+    calls.write({ id, name, subagentRunId }, toSafeText(sentArgs))
+    if (result !== undefined) calls.result({ toolCallId: id, content: toSafeText(sentResult), subagentRunId })
     return true
   }
 }

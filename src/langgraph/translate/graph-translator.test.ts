@@ -525,19 +525,21 @@ describe('state and messages', () => {
         custom('empty', undefined),
         custom('lost', () => 1),
         custom('manually_emit_tool_call', { id: 'c1', name: 'show', args: { run: () => 1 } }),
+        custom('manually_emit_tool_call', { id: 'c2', name: 'show', args: { later: Promise.resolve() } }),
+        custom('manually_emit_tool_call', { id: 'c3', name: 'hide', args: {}, result: () => 1 }),
       ])
       expect(loose).toEqual([
         { type: 'CUSTOM', name: 'chart', value: { bars: [1] } },
         { type: 'CUSTOM', name: 'PredictState', value: [{ state_key: 'doc', tool: 'write' }] },
-        { type: 'CUSTOM', name: 'empty', value: null },
         { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'show' },
         { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '{}' },
         { type: 'TOOL_CALL_END', toolCallId: 'c1' },
       ])
       expect(problems).toEqual([
-        "the value of 'chart'.draw is a value of type function, not JSON; it was left out",
-        "the value of 'lost' is a value of type function, not JSON; it was left out",
-        "the arguments of 'show'.run is a value of type function, not JSON; it was left out",
+        "The value of 'empty' is not JSON: it is a value of type undefined. It was not sent.",
+        "The value of 'lost' is not JSON: it is a value of type function. It was not sent.",
+        "The arguments of 'show' is not JSON: later is a Promise. It was not sent.",
+        "The result of 'hide' is not JSON: it is a value of type function. It was not sent.",
       ])
     })
 

@@ -57,10 +57,12 @@ export class ToolRuns {
   output({ runId, chunk }: GraphEventOf<'tool-output'>): void {
     const { name, toolCallId } = this.#runs.get(runId) ?? { name: undefined, toolCallId: undefined }
     const { sink, spans, visible } = this.#options
+    const sent = visible.toSent(chunk ?? null, `The output of tool '${name ?? ''}'`)
+    if (sent === undefined) return
     const value = {
       ...(toolCallId === undefined ? { runId } : { toolCallId }),
       ...(name === undefined ? {} : { name }),
-      chunk: visible.toSafe(chunk, 'the output of a tool') ?? null,
+      chunk: sent,
     }
     const tag = spanTag(spans.of(runId).subagentRunId)
     sink.add({ type: 'CUSTOM', name: 'langgraph.tool_output', value, ...tag })
@@ -69,14 +71,14 @@ export class ToolRuns {
   end({ runId, output }: GraphEventOf<'tool-end'>): void {
     const { spans, calls, messages } = this.#options
     const { subagentRunId } = spans.of(runId)
-    const { toolCallId, givenId } = this.#runs.get(runId) ?? {}
+    const { name = '', toolCallId, givenId } = this.#runs.get(runId) ?? {}
     const results = messagesIn(output).filter(isToolMessage)
     for (const message of results) {
       const id = message.tool_call_id === givenId ? toolCallId : undefined
       messages.writeResult(message, id ?? calls.newestId(message.tool_call_id), subagentRunId)
     }
     // A Command is not a result: it contains one, or the graph continues without.
-    const value = hasCommand(output) ? '' : (results.at(-1)?.content ?? output)
+    const value = hasCommand(output) ? '' : (results.at(-1)?.content ?? this.#toSent(name, output))
     const isDirect = givenId === undefined
     if (toolCallId !== undefined && (isDirect || (results.length === 0 && !hasCommand(output))))
       calls.result({ toolCallId, content: toToolResultContent(value), subagentRunId })
@@ -87,6 +89,12 @@ export class ToolRuns {
     if (isInterrupt) this.#options.spans.addInterrupts(runId, error)
     else this.#failDirect(runId)
     this.#remove(runId)
+  }
+
+  /** What a tool returned, as JSON. Clients wait for a result, so they get one for a value that is not JSON too. */
+  #toSent(name: string, output: unknown): unknown {
+    const sent = this.#options.visible.toSent(output ?? '', `The result of tool '${name}'`)
+    return sent ?? 'The result cannot be shown: it is not JSON.'
   }
 
   /** The error may contain secrets. The graph decides whether a model gets it as the result of its call. */

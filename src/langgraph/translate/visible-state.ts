@@ -1,8 +1,9 @@
 import { BaseMessage } from '@langchain/core/messages'
-import { shownAs } from '../../core/to-json.js'
+import { MillraceError } from '../../core/errors.js'
+import { shownAs, toJson } from '../../core/to-json.js'
 import { contentText } from '../messages/content.js'
 
-/** Decides what clients see of a graph's state, and makes it JSON. Reports once what cannot be JSON. */
+/** Decides what clients see of a graph, and makes it JSON. Reports once what cannot be JSON. */
 export class VisibleState {
   readonly #isPrivate: (key: string) => boolean
   readonly #report: (problem: string) => void
@@ -18,19 +19,42 @@ export class VisibleState {
     // Interrupts come in place of a state.
     if ('__interrupt__' in values && Object.keys(values).length === 1) return undefined
     const shown = Object.entries(values).filter(([key]) => !isHiddenKey(key) && !this.#isPrivate(key))
-    return this.toSafe(Object.fromEntries(shown), 'state') as Record<string, unknown>
+    return this.#toSafe(Object.fromEntries(shown), 'state') as Record<string, unknown>
   }
 
-  /** A copy of the value that is JSON. `what` names the value in reports. */
-  toSafe(value: unknown, what: string): unknown {
+  /**
+   * A copy of what the code of the graph sends, by the one rule for all that leaves a run. `what` names it in reports.
+   * Undefined if it cannot be JSON: then it is not sent, and reported.
+   */
+  toSent(value: unknown, what: string): unknown {
+    try {
+      return toJson(value, what, standIn)
+    } catch (error) {
+      if (!MillraceError.isInstance(error)) throw error
+      this.#reportOnce(what, `${error.message} It was not sent.`)
+      return undefined
+    }
+  }
+
+  /** A copy of a value of the state, without what cannot be JSON. */
+  #toSafe(value: unknown, what: string): unknown {
     return toJsonSafe(value, what, (path, problem) => {
       // Entries of a list are alike: one is reported for all.
       const key = path.replaceAll(/\[\d+\]/g, '[]')
-      if (this.#reported.has(key)) return
-      this.#reported.add(key)
-      this.#report(`${path} is ${problem}, not JSON; it was left out`)
+      this.#reportOnce(key, `${path} is ${problem}, not JSON; it was left out`)
     })
   }
+
+  #reportOnce(key: string, problem: string): void {
+    if (this.#reported.has(key)) return
+    this.#reported.add(key)
+    this.#report(problem)
+  }
+}
+
+/** LangChain messages are shown as AG-UI has them, not by the `toJSON` that says how to construct them. */
+function standIn(value: object, key?: string | number): unknown {
+  return BaseMessage.isInstance(value) ? toPlainMessage(value) : shownAs(value, key)
 }
 
 /** Messages are not part of the shared state. Keys like `__interrupt__` are LangGraph's own. */
