@@ -67,19 +67,12 @@ export class LaneOrder<T> {
     const change = opened[type]
     if (change !== undefined) this.#takeOfItem(this.#blockOf(subagentRunId, change), event, out)
     else if (type === 'RUN_FINISHED' || type === 'RUN_ERROR') {
-      this.flush(out)
+      this.#flush(out)
       this.#open.clear()
       this.#isMixed = false
       out.push(event)
     } else if (this.#first === this.#last) out.push(event)
     else this.#wait(this.#addBlock(), event, out)
-  }
-
-  /** Adds all that waits to `out`. */
-  flush(out: T[]): void {
-    for (let block = this.#first; block; block = block.next) this.#send(block, out)
-    this.#first = this.#last = undefined
-    this.#isMixed = this.#open.size > 0
   }
 
   /** The block of a lane, after an event that opens or closes an item. */
@@ -115,7 +108,14 @@ export class LaneOrder<T> {
   #wait(block: Block<T>, event: T, out: T[]): void {
     block.events.push(event)
     this.#waitingSize += this.#options.sizeOf(event)
-    if (this.#waitingSize > this.#options.maxSize) this.flush(out)
+    if (this.#waitingSize > this.#options.maxSize) this.#flush(out)
+  }
+
+  /** Adds all that waits to `out`. */
+  #flush(out: T[]): void {
+    for (let block = this.#first; block; block = block.next) this.#send(block, out)
+    this.#first = this.#last = undefined
+    this.#isMixed = this.#open.size > 0
   }
 
   /** Sends the blocks that are complete, and what there is of the first that is not. */

@@ -176,12 +176,6 @@ async function createProtobufFraming({ translate }: WireVersion): Promise<Framin
   }
 }
 
-/** Joins chunks of one format. */
-export function concatChunks(chunks: readonly (string | Uint8Array)[]): string | Uint8Array {
-  const bytes = chunks.filter((chunk) => typeof chunk !== 'string')
-  return bytes.length > 0 ? concatBytes(bytes) : chunks.join('')
-}
-
 function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only

@@ -1,7 +1,7 @@
 import { isOfItem, LaneOrder, type EventPosition, type LaneEvent, type Peer } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import type { StreamOptions } from '../contract.js'
-import { concatChunks, eventTypeIn, type FrameBatch, type FrameEntry, type Framing } from './framing.js'
+import { eventTypeIn, type FrameBatch, type FrameEntry, type Framing } from './framing.js'
 
 interface LaneOptions {
   readonly lanes: StreamOptions['lanes']
@@ -45,22 +45,13 @@ class OrderedLanes implements Framing {
   }
 
   frame(batch: FrameBatch): string | Uint8Array {
-    const sent: FrameEntry[] = []
-    if (batch.runId === undefined) {
-      // A stream that fails ends with an event that is in no log. What waits comes before it.
-      const waiting: LogEntry[] = []
-      if (batch.events.some(isTerminal)) this.#order.flush(waiting)
-      for (const entry of waiting) this.#send(entry, sent)
-      return concatChunks([this.#frameEntries(sent), this.#framing.frame(batch)])
-    }
+    // The error that ends a broken stream leaves at once: what waits would not be in its order, and follows when the client comes back.
+    if (batch.runId === undefined) return this.#framing.frame(batch)
     if (batch.runId !== this.#runId) this.#hasAllUpTo = undefined
     this.#runId = batch.runId
-    for (const entry of batch.entries) this.#take(entry, sent)
-    return this.#frameEntries(sent)
-  }
-
-  #frameEntries(entries: readonly FrameEntry[]): string | Uint8Array {
-    return this.#framing.frame({ runId: this.#runId, entries })
+    const entries: FrameEntry[] = []
+    for (const entry of batch.entries) this.#take(entry, entries)
+    return this.#framing.frame({ runId: batch.runId, entries })
   }
 
   #take(entry: LogEntry, sent: FrameEntry[]): void {
