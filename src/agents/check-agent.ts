@@ -1,4 +1,5 @@
 import type { Agent } from './contract.js'
+import { privateKeysMember } from './private-keys.js'
 import { limitsMember } from './run/limits.js'
 import { MillraceError } from '../core/errors.js'
 
@@ -44,7 +45,9 @@ export function checkAgent(value: unknown): void {
   if (foreign)
     throw new MillraceError('INVALID_AGENT', `${called} is ${foreign.what}: write ${foreign.write}.`)
   if (has('run') && typeof name === 'string') {
-    limitsMember((value as Pick<Agent, 'limits'>).limits)
+    const { limits, privateKeys } = value as Pick<Agent, 'limits' | 'privateKeys'>
+    limitsMember(limits)
+    privateKeysMember([privateKeys])
     return
   }
   throw new MillraceError(

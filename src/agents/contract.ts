@@ -38,6 +38,11 @@ export interface Agent {
   readonly hasNativeEvents?: boolean
   /** Limits of its own. */
   readonly limits?: AgentLimits
+  /**
+   * Top-level keys of the state that clients neither see nor change, of the agent and of those it is made of. The owner of
+   * the run sees to that: see `RunServices.isPrivateKey`.
+   */
+  readonly privateKeys?: readonly string[]
 }
 
 /** Limits of an agent, of any runtime. They win over those of the server. In milliseconds; `Infinity`: no limit. */
@@ -87,6 +92,7 @@ export interface ListedThread {
 /** A thread as a runtime has it. */
 export interface RememberedThread {
   readonly messages: readonly Message[]
+  /** With the agent's private keys: the server keeps them from clients. */
   readonly state: unknown
   /** Calls that are left to the client. */
   readonly pendingToolCallIds?: readonly string[]
@@ -219,6 +225,11 @@ export interface RunServices {
   readonly toolTimeoutMs: number | undefined
   /** Hooks on the events of a runtime, for agents with `hasNativeEvents`. */
   readonly native: NativeHooks | undefined
+  /**
+   * Whether the owner of the run keeps a key of the state from clients: what is there is not theirs, and what is set there
+   * is not shown to them. An agent keeps its private keys out of the state when nobody does.
+   */
+  readonly isPrivateKey: (key: string) => boolean
 }
 
 export interface DelegateOptions {
@@ -327,6 +338,8 @@ export interface Tool {
   readonly returnDirectly?: boolean
   /** What a checkpoint of this tool depends on, the agents in it for example. Must be JSON. */
   readonly shape?: unknown
+  /** The private keys of the agents in it. */
+  readonly privateKeys?: Agent['privateKeys']
   /**
    * How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, settled or
    * not. Default: the limit of the run. `Infinity`: no limit.

@@ -32,6 +32,7 @@ export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupt
 export { recoverInterrupts, type RecoveredInterrupts } from './interrupts/recover-interrupts.js'
 export { rootAddress } from './run/address.js'
 export { checkAgent, checkOptionNames } from './check-agent.js'
+export { privateKeysMember } from './private-keys.js'
 export { limitsMember } from './run/limits.js'
 export { withPredictedState } from './run/predict-state.js'
 export type { PredictStateMapping } from '../bridge/predict-state.js'

@@ -4,7 +4,7 @@ import type { Agent } from './contract.js'
 // Listed one by one, since an agent may be an instance of a class. The compiler checks that none is missing.
 const members: Readonly<Record<Exclude<keyof Agent, 'run'>, true>> = {
   ...{ name: true, description: true, shape: true, capabilities: true, examples: true, memory: true },
-  ...{ hasNativeEvents: true, resumesAfterFailure: true, limits: true },
+  ...{ hasNativeEvents: true, resumesAfterFailure: true, limits: true, privateKeys: true },
 }
 
 /** The same agent with another `run`. Throws INVALID_AGENT for what is no agent. */

@@ -32,8 +32,8 @@ export interface LangGraphOptions {
    */
   readonly threadId?: (thread: ThreadOwner) => string | Promise<string>
   /**
-   * Keys of the state that runs neither show to clients nor take from them. Name them in `state.private` of the server too:
-   * its routes know only those. Messages are never part of the state that clients see.
+   * Keys of the state that clients neither see nor change. The server stores them, and its `server.state` and `initialState`
+   * reach the graph. Messages are never part of the state that clients see.
    */
   readonly privateKeys?: readonly string[]
   /** Shows nested graphs as subagents with all their events, or by their steps alone. Default `subagents`. */

@@ -13,8 +13,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callChunks, FakeModel, type ModelStep } from '../../test/support/langgraph/fake-model.js'
 import { promptText } from '../../test/support/langgraph/serve-graph.js'
-import { createClient, idOf, interruptsOf, ofType, resultsIn } from '../../test/support/run-agent.js'
-import type { Agent, Control, Interrupted, RunContext } from '../agents/index.js'
+import { createClient, idOf, interruptsOf, ofType, play, resultsIn } from '../../test/support/run-agent.js'
+import { userMessage, type Agent, type Control, type Interrupted, type RunContext } from '../agents/index.js'
 import { merge } from '../core/merge.js'
 import type { AgentEvent } from '../protocol/index.js'
 import { fromLangGraph } from './from-langgraph.js'
@@ -229,5 +229,31 @@ describe('below another agent', () => {
     const last = await client.answer({ [other ?? '']: 'y' })
     const said = [...half.events, ...last.events]
     expect(ofType(said, 'TEXT_MESSAGE_CONTENT').map(({ delta }) => delta)).toEqual(['Got x.', 'Got y.'])
+  })
+})
+
+describe('private keys in a run without a server', () => {
+  const seen: (string | undefined)[] = []
+  const graph = new StateGraph(State)
+    .addNode('look', ({ city }) => {
+      seen.push(city)
+      return { city: 'Oslo', messages: [{ role: 'assistant', content: 'Seen.' }] }
+    })
+    .addEdge(START, 'look')
+    .compile()
+  const agent = fromLangGraph(graph, { name: 'spy', privateKeys: ['city'] })
+  const request = { messages: [userMessage('Look.')], state: { city: 'Rome', own: 1 } }
+
+  it('stay in the graph', async () => {
+    const { events, outcome } = await play(agent, request)
+    expect(seen.splice(0)).toEqual([undefined])
+    expect(outcome.state).toEqual({ own: 1 })
+    expect(JSON.stringify(events)).not.toContain('Oslo')
+  })
+
+  it('are shared when the owner of the run keeps them from clients', async () => {
+    const { outcome } = await play(agent, request, { isPrivateKey: (key) => key === 'city' })
+    expect(seen.splice(0)).toEqual(['Rome'])
+    expect(outcome.state).toEqual({ city: 'Oslo', own: 1 })
   })
 })

@@ -3,6 +3,7 @@ import {
   checkOptionNames,
   interruptedBy,
   limitsMember,
+  privateKeysMember,
   withHistory,
   rootAddress,
   withPredictedState,
@@ -58,6 +59,7 @@ export function fromLangGraph(
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),
+    ...privateKeysMember([options.privateKeys]),
   }
   return withHistory(agent, options.historyRewriter)
 }
@@ -77,10 +79,13 @@ const optionNames: Readonly<Record<keyof LangGraphOptions, true>> = {
 
 /** The checkpoints of a graph as an agent's memory. Undefined if the graph has no checkpointer. */
 function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
-  const { name, graph, options } = setup
+  const { name, graph } = setup
   if (!checkpointerOf(graph)) return undefined
-  const isPrivate = (key: string): boolean => options.privateKeys?.includes(key) === true
-  const visible = new VisibleState(isPrivate, () => undefined)
+  // With private keys: only a server reads it, which keeps them from clients.
+  const visible = new VisibleState(
+    () => false,
+    () => undefined,
+  )
   return {
     async read(thread) {
       const config = await threadConfig(setup, thread)
@@ -103,7 +108,7 @@ function createCheckpointMemory(setup: GraphSetup): AgentMemory | undefined {
     },
     async writeState(thread, state) {
       // If the graph is in the middle of its work, the next run writes the state.
-      const { known } = splitState(setup, state)
+      const { known } = splitState(graph, state)
       await writeCheckpointState(graph, await threadConfig(setup, thread), known)
     },
     async forget(thread) {

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
 import { createMemoryStore } from '../threads/memory/store.js'
-import type { Store } from '../threads/contract.js'
+import type { Store, ThreadKey } from '../threads/contract.js'
 import {
   defaultLimits,
   type Limits,
@@ -20,7 +20,7 @@ import { createDefaultLogger } from './observe/default-logger.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecoveries, type Recoveries } from './recovery/recover-thread.js'
 import { createHousekeeping, type Housekeeping } from './retention/housekeeping.js'
-import { createStateRules, type StateRulesHandle } from './state/state-rules.js'
+import { createStateRulesOf, type StateRulesHandle } from './state/state-rules.js'
 import { Heartbeats } from './stream/heartbeat.js'
 
 /** Everything that the parts of a server share. */
@@ -29,7 +29,8 @@ export interface ServerContext {
   readonly store: Store
   readonly hooks: Hooks
   readonly limits: Limits
-  readonly stateRules: StateRulesHandle
+  /** What clients may see and change of the state of a thread. */
+  readonly stateRulesOf: (key: Pick<ThreadKey, 'agent'>) => StateRulesHandle
   readonly threadRules: ThreadRules
   readonly whenBusy: Required<ServerOptions>['whenBusy']
   readonly onDisconnect: Required<ServerOptions>['onDisconnect']
@@ -66,7 +67,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     store,
     hooks: options.hooks ?? {},
     limits,
-    stateRules: createStateRules(options.state),
+    stateRulesOf: createStateRulesOf(options.state, agents),
     threadRules,
     whenBusy: options.whenBusy ?? 'reject',
     onDisconnect: options.onDisconnect ?? 'continue',

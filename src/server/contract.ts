@@ -95,7 +95,10 @@ export interface Identity {
   readonly claims?: Claims
 }
 
-/** Top-level keys of the state that belong to the server. Those beginning with `app:`, `user:` or `temp:` are always private. */
+/**
+ * Top-level keys of the state that belong to the server. Those beginning with `app:`, `user:` or `temp:` are always private,
+ * and so are the `privateKeys` of an agent in its threads.
+ */
 export interface StateRules {
   /** Clients see them and cannot change them. */
   readonly readOnly?: readonly string[]

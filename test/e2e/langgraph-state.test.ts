@@ -1,3 +1,4 @@
+import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import {
   Annotation,
   type BaseCheckpointSaver,
@@ -7,8 +8,10 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
+import { parallel } from '../../src/index.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { serveGraph, stateOf, type ServeGraphOptions } from '../support/langgraph/serve-graph.js'
+import { deferred } from '../support/run-agent.js'
 import { clientVersions } from '../support/serve-agents.js'
 
 const State = Annotation.Root({
@@ -72,11 +75,11 @@ describe('private keys', () => {
     await talk.say('Go')
     talk.client.setState({ ...(talk.client.state as object), role: 'admin', theme: 'dark' })
     await answer()
-    const body = [
-      { op: 'add', path: '/role', value: 'admin' },
-      { op: 'add', path: '/theme', value: 'light' },
-    ]
-    expect((await served.ask('PATCH /state/thread-1', { body })).status).toBe(200)
+    const theme = { op: 'add', path: '/theme', value: 'light' }
+    const forged = [theme, { op: 'add', path: '/role', value: 'admin' }]
+    const refused = await served.ask('PATCH /state/thread-1', { body: forged })
+    expect(refused).toMatchObject({ status: 422, body: { error: { code: 'INVALID_PATCH' } } })
+    expect((await served.ask('PATCH /state/thread-1', { body: [theme] })).status).toBe(200)
     await talk.say('Again')
     await answer()
     expect(seen).toMatchObject([{ theme: 'dark' }, { role: 'user', theme: 'light' }])
@@ -172,4 +175,76 @@ it('what the client changed with an answer stays', async () => {
   await talk.send()
   await answer()
   expect(seen[2]).toMatchObject({ count: 1, theme: 'dark' })
+})
+
+describe('a value that is not JSON', () => {
+  const Rich = Annotation.Root({
+    ...MessagesAnnotation.spec,
+    index: Annotation<Map<string, number>>({ reducer: (_, b) => b, default: () => new Map() }),
+    vault: Annotation<Map<string, number>>({ reducer: (_, b) => b, default: () => new Map() }),
+    said: Annotation<BaseMessage[]>({ reducer: (_, b) => b, default: () => [] }),
+  })
+
+  it('stays in the graph as it is when the client sends back what it was shown of it', async () => {
+    const seen: unknown[][] = []
+    const make = (checkpointer: BaseCheckpointSaver) => {
+      const graph = new StateGraph(Rich)
+        .addNode('turn', ({ index, vault, said }) => {
+          seen.push([index, vault, said.map((one) => AIMessage.isInstance(one))])
+          const next = new Map([['turns', seen.length]])
+          return {
+            messages: [new AIMessage('Fine.')],
+            index: next,
+            vault: next,
+            said: [new AIMessage('Hm.')],
+          }
+        })
+        .addEdge(START, 'turn')
+        .compile({ checkpointer })
+      return fromLangGraph(graph, { name: 'rich', privateKeys: ['vault'] })
+    }
+    const talk = (await serveGraph({ make })).talk()
+    await talk.say('One')
+    expect(talk.client.state).toMatchObject({ index: { turns: 1 }, said: [{ role: 'assistant' }] })
+    await talk.say('Two')
+    const turns = new Map([['turns', 1]])
+    expect(seen[1]).toEqual([turns, turns, [true]])
+  })
+})
+
+it('graphs in parallel lanes keep each other’s part of the state', async () => {
+  const first = deferred()
+  const lane = (key: 'draft' | 'theme', wait: Promise<void> | undefined) => {
+    const Lane = Annotation.Root({ ...MessagesAnnotation.spec, [key]: Annotation<string> })
+    const graph = new StateGraph(Lane)
+      .addNode('set', async () => {
+        await wait
+        return { [key]: 'set', messages: [new AIMessage('Set.')] }
+      })
+      .addNode('end', () => (wait ? {} : (first.resolve(), {})))
+      .addEdge(START, 'set')
+      .addEdge('set', 'end')
+      .compile()
+    return fromLangGraph(graph, { name: key, description: `Sets the ${key}.` })
+  }
+  const make = () =>
+    parallel({ name: 'both', agents: [lane('theme', first.promise), lane('draft', undefined)] })
+  const served = await serveGraph({ make })
+  await served.talk().say('Go')
+  expect(await stateOf(served)).toEqual({ draft: 'set', theme: 'set' })
+})
+
+it('a key of the graph that a client deletes is back after the next run', async () => {
+  const { served } = await serveCounter()
+  const talk = served.talk()
+  talk.client.setState({ theme: 'dark', own: 1 })
+  await talk.say('One')
+  const body = [
+    { op: 'remove', path: '/theme' },
+    { op: 'remove', path: '/own' },
+  ]
+  expect((await served.ask('PATCH /state/thread-1', { body })).status).toBe(200)
+  await talk.say('Two')
+  expect(talk.client.state).toMatchObject({ theme: 'dark' })
+  expect(talk.client.state).not.toHaveProperty('own')
 })

@@ -78,3 +78,14 @@ it.each([-1, 0, Number.NaN, '5'])('a limit of %s is refused when the server is m
   const limited = { ...agent, limits: { runTimeoutMs: runTimeoutMs as number } }
   expect(() => createServer({ agents: [limited] })).toThrow(/runTimeoutMs/)
 })
+
+it.each([['role'], [[5]], [['']], [{ role: true }]])(
+  'private keys of %j are refused when the agent is made, and when it is served',
+  (keys) => {
+    const privateKeys = keys as string[]
+    expect(() => fromLangGraph(graph(), { name: 'g', privateKeys })).toThrow(/privateKeys/)
+    const agent = { ...defineAgent({ name: 'a', model: scriptedModel([]) }), privateKeys }
+    expect(() => createServer({ agents: [agent] })).toThrow(/privateKeys/)
+    expect(() => sequential({ name: 'flow', agents: [agent] })).toThrow(/privateKeys/)
+  },
+)

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgUiEvent } from '../../src/protocol/index.js'
-import { createServer, type Logger, type ServerOptions } from '../../src/server/index.js'
+import { createServer, type Logger, type Server, type ServerOptions } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
 import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 import { lintRecorded, recordingFetch, type RecordedStream } from './record-streams.js'
@@ -44,6 +44,8 @@ interface Answer {
 
 export interface ServedAgents {
   readonly url: string
+  /** `server.state`, as code of the application has it. */
+  readonly state: Server['state']
   /** What was logged, as `level message`. */
   readonly logged: readonly string[]
   /** Asks a route: `ask('GET /thread/list')`. */
@@ -79,6 +81,7 @@ async function start(options: ServeAgentsOptions, path?: string): Promise<Served
   const { url } = serving
   return {
     url,
+    state: server.state,
     logged,
     ask: (route, how = {}) => ask(url, route, how),
     async stream(route, how = {}) {

@@ -7,7 +7,7 @@ import { createRunRegistry } from '../../src/server/live/registry.js'
 import { createMetrics } from '../../src/server/observe/metrics.js'
 import { createRecoveries } from '../../src/server/recovery/recover-thread.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
-import { createStateRules } from '../../src/server/state/state-rules.js'
+import { createStateRulesOf } from '../../src/server/state/state-rules.js'
 import { Heartbeats } from '../../src/server/stream/heartbeat.js'
 import { createMemoryStore } from '../../src/threads/memory/store.js'
 
@@ -30,7 +30,7 @@ export function createServerContext(
   const limits = given.limits ?? defaultLimits
   const owner = 'server-1'
   const server: ServerContext = {
-    ...{ agents: new Map(), store, hooks: {}, limits, stateRules: createStateRules(), threadRules: {} },
+    ...{ agents: new Map(), store, hooks: {}, limits, stateRulesOf: createStateRulesOf(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, routes: {}, owner },
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),

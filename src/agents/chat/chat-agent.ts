@@ -9,6 +9,7 @@ import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
 import type { Schema } from '../tools/schema.js'
 import { withHistory } from '../history/with-history.js'
 import { teamAgent } from '../transfer/team.js'
+import { privateKeysMember } from '../private-keys.js'
 import { limitsMember } from '../run/limits.js'
 import { withPredictedState } from '../run/predict-state.js'
 import { runChat } from './loop.js'
@@ -109,6 +110,7 @@ export function defineAgent(options: AgentOptions): Agent {
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
     ...(options.examples === undefined ? {} : { examples: options.examples }),
     ...limitsMember(options.limits),
+    ...privateKeysMember(known.map(({ privateKeys }) => privateKeys)),
   }
   const lead = withHistory(own, options.historyRewriter)
   if (subAgents.length === 0) return lead

@@ -2,6 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import type { Agent, Tool } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
+import { privateKeysMember } from '../private-keys.js'
 import { fileWorkspace } from '../middlewares/files/file-workspace.js'
 import type { Files } from '../middlewares/files/files.js'
 import { stateFiles } from '../middlewares/files/state-files.js'
@@ -81,6 +82,7 @@ function taskTool(agents: readonly Agent[], owner: string): Tool {
     name: 'task',
     description: `${taskDescription}\n${list}`,
     shape: Object.fromEntries(agents.map((agent) => [agent.name, agentTree(agent)])),
+    ...privateKeysMember(agents.map(({ privateKeys }) => privateKeys)),
     parameters: {
       type: 'object',
       properties: {

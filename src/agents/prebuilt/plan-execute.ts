@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import { checkNumber } from '../check-number.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
+import { privateKeysMember } from '../private-keys.js'
 import { checkStateKey, withStateKey } from '../middlewares/state-key.js'
 import { addressBelow } from '../run/address.js'
 import { isStepDone } from '../workflows/workflow.js'
@@ -73,6 +74,7 @@ export function planExecute(options: PlanExecuteOptions): Agent {
     description,
     shape: { kind: 'plan-execute', name, agents },
     run: (ctx) => runPlan(setup, ctx),
+    ...privateKeysMember([planner, executor, replanner].map(({ privateKeys }) => privateKeys)),
     ...(examples === undefined ? {} : { examples }),
   }
 }

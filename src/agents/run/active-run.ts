@@ -16,7 +16,7 @@ import { openTrace, type RunTrace } from './tracing.js'
 import { HiddenSpans } from '../history/hidden-messages.js'
 import { originMarkOf } from '../history/message-origin.js'
 
-type Defaulted = 'newId' | 'clock' | 'onProblem' | 'assertActive' | 'graceMs'
+type Defaulted = 'newId' | 'clock' | 'onProblem' | 'assertActive' | 'graceMs' | 'isPrivateKey'
 type Optional =
   'checkpoint' | 'checkpoints' | 'edit' | 'identity' | 'native' | 'values' | 'toolTimeoutMs' | 'trace'
 

@@ -163,6 +163,7 @@ function createRunScope(
       graceMs: options.graceMs,
       toolTimeoutMs: agent.limits?.toolTimeoutMs ?? options.toolTimeoutMs,
       native: options.native,
+      isPrivateKey: options.isPrivateKey,
     },
   }
 }

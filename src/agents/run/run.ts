@@ -51,6 +51,11 @@ export interface RunOptions {
   readonly toolTimeoutMs?: number
   /** Called before each model call and tool call. Throws to stop the run there. */
   readonly assertActive?: () => void
+  /**
+   * Whether you keep a key of the state from clients: you take no value for it from them, and leave it out of what you send
+   * to them. `Agent.privateKeys` has those that an agent wants to be kept. Default: none.
+   */
+  readonly isPrivateKey?: (key: string) => boolean
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
   /** Called with problems that are no failure: repaired, ignored, too late to matter. Must not throw. */
@@ -227,6 +232,7 @@ function settledOptions(options: StartOptions): SettledOptions {
   const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
   const { newId = randomIds, clock = systemClock, onProblem = ignoreProblem, graceMs = 1000 } = options
   const { assertActive = alwaysActive } = options
+  const { isPrivateKey = never } = options
   return {
     checkpoint,
     checkpoints,
@@ -235,6 +241,7 @@ function settledOptions(options: StartOptions): SettledOptions {
     native,
     values,
     toolTimeoutMs,
+    isPrivateKey,
     trace,
     newId,
     clock,
@@ -246,6 +253,10 @@ function settledOptions(options: StartOptions): SettledOptions {
 
 function alwaysActive(): void {
   // Nobody else can take the thread.
+}
+
+function never(): boolean {
+  return false
 }
 
 function ignoreProblem(): void {

@@ -3,6 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { Agent, DelegatedCall, Tool, ToolContext } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { agentTree } from '../interrupts/checkpoint.js'
+import { privateKeysMember } from '../private-keys.js'
 import { rewriteHistory } from '../history/rewrite-history.js'
 import { describeIssues } from '../json-schema/issues.js'
 import { toChecker, toJsonSchema, type Schema } from './schema.js'
@@ -32,6 +33,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     name,
     description,
     shape: agentTree(agent),
+    ...privateKeysMember([agent.privateKeys]),
     parameters: toJsonSchema(input, what),
     // The agent's own tools have limits, and so has the run.
     timeoutMs: Infinity,

@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, TransferTarget } from '../contract.js'
 import { checkAgent } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
+import { privateKeysMember } from '../private-keys.js'
 import { wrapAgent } from '../wrap-agent.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
@@ -77,7 +78,8 @@ export function teamAgent(team: Team): Agent {
   }
   const agents = Object.fromEntries(members.map((member) => [member.name, agentTree(member)]))
   const shape = { kind: 'team', name: lead.name, lead: agentTree(lead), agents }
-  return { ...wrapAgent(lead, (ctx) => runTeam(team, ctx)), shape }
+  const privateKeys = privateKeysMember([lead, ...members].map((agent) => agent.privateKeys))
+  return { ...wrapAgent(lead, (ctx) => runTeam(team, ctx)), shape, ...privateKeys }
 }
 
 /** Runs one agent after the other, as they transfer, beginning with the lead. */

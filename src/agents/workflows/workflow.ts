@@ -3,6 +3,7 @@ import type { Agent, AgentLimits, Control } from '../contract.js'
 import { checkAgent } from '../check-agent.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
+import { privateKeysMember } from '../private-keys.js'
 import { limitsMember } from '../run/limits.js'
 
 /** The options of all workflows. */
@@ -37,6 +38,7 @@ export function workflowAgent(
     run,
     ...(examples === undefined ? {} : { examples }),
     ...limitsMember(limits),
+    ...privateKeysMember(agents.map(({ privateKeys }) => privateKeys)),
   }
 }
 

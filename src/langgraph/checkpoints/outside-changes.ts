@@ -1,8 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { Overwrite, START, type BaseCheckpointSaver, type StateSnapshot } from '@langchain/langgraph'
-import { isEqual, isRecord, toJsonValue } from '../../core/json.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import type { CheckpointedGraph } from '../contract.js'
 import { inputKeys } from '../input/state-keys.js'
+import { toShownValue } from '../translate/visible-state.js'
 import { checkpointerOf, savedState } from './checkpoints.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -42,7 +43,7 @@ function setBetween(parent: StateSnapshot, child: StateSnapshot, keys: readonly 
   const isInput = parent.metadata?.source === 'input' && parent.next.includes(START)
   if (!isInput && child.metadata?.source !== 'update') return {}
   const [before, after] = [valuesOf(parent), valuesOf(child)]
-  const changed = keys.filter((key) => !isEqual(toJsonValue(after[key]), toJsonValue(before[key])))
+  const changed = keys.filter((key) => !isEqual(toShownValue(after[key]), toShownValue(before[key])))
   return Object.fromEntries(changed.map((key) => [key, after[key]]))
 }
 

@@ -321,15 +321,15 @@ describe('state keys', () => {
   it('tells the graph’s state from the client’s own', () => {
     const state = { city: 'Bern', theme: 'dark', messages: ['no'] }
     const graph = fromAnnotation()
-    expect(splitState({ graph, options: {} }, state)).toEqual({
+    expect(splitState(graph, state)).toEqual({
       known: { city: 'Bern' },
       rest: { theme: 'dark' },
     })
-    expect(splitState({ graph, options: { privateKeys: ['city', 'theme'] } }, state)).toEqual({
+    expect(splitState(graph, state, (key) => key === 'city' || key === 'theme')).toEqual({
       known: {},
       rest: {},
     })
-    expect(splitState({ graph, options: {} }, 'text')).toEqual({ known: {}, rest: {} })
+    expect(splitState(graph, 'text')).toEqual({ known: {}, rest: {} })
   })
 
   describe.each([

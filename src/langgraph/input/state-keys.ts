@@ -1,6 +1,8 @@
 import { Overwrite } from '@langchain/langgraph'
-import { isEqual, isRecord, toJsonValue } from '../../core/json.js'
+import type { RunContext } from '../../agents/index.js'
+import { isEqual, isRecord } from '../../core/json.js'
 import type { LangGraphOptions, StatefulGraph } from '../contract.js'
+import { toShownValue } from '../translate/visible-state.js'
 
 /**
  * The keys that a graph takes as input: those of its input schema, whichever way it was written. For a graph that was
@@ -21,16 +23,25 @@ interface SplitState {
   readonly rest: Readonly<Record<string, unknown>>
 }
 
-/** A graph, and the keys of its state that clients neither see nor write. */
-export interface ClientKeys {
-  readonly graph: StatefulGraph
-  readonly options: Pick<LangGraphOptions, 'privateKeys'>
+/**
+ * Whether the graph keeps a key to itself: it is private, and the owner of the run does not keep it from clients. Without
+ * a server nobody does.
+ */
+export function keepsToItself(
+  { privateKeys = [] }: Pick<LangGraphOptions, 'privateKeys'>,
+  { services }: Pick<RunContext, 'services'>,
+): (key: string) => boolean {
+  return (key) => privateKeys.includes(key) && !services.isPrivateKey(key)
 }
 
-/** Splits the shared state into the graph's part and the client's own. Messages and private keys are in neither. */
-export function splitState({ graph, options: { privateKeys = [] } }: ClientKeys, state: unknown): SplitState {
+/** Splits the shared state into the graph's part and the client's own. Messages and keys that are left out are in neither. */
+export function splitState(
+  graph: StatefulGraph,
+  state: unknown,
+  isLeftOut: (key: string) => boolean = () => false,
+): SplitState {
   const keys = inputKeys(graph)
-  const isShared = (key: string): boolean => key !== 'messages' && !privateKeys.includes(key)
+  const isShared = (key: string): boolean => key !== 'messages' && !isLeftOut(key)
   const entries = isRecord(state) ? Object.entries(state).filter(([key]) => isShared(key)) : []
   return {
     known: Object.fromEntries(entries.filter(([key]) => keys.has(key))),
@@ -50,13 +61,13 @@ export function stateUpdate(
   return overwriting(graph, Object.entries(changedValues(known, values)))
 }
 
-/** The values of `known` that differ from those of the graph's state. */
+/** The values of `known` that differ from those of the graph's state, as clients see them. */
 export function changedValues(
   known: Readonly<Record<string, unknown>>,
   values: unknown,
 ): Record<string, unknown> {
   const current = isRecord(values) ? values : {}
-  const changed = Object.entries(known).filter(([key, value]) => !isEqual(value, toJsonValue(current[key])))
+  const changed = Object.entries(known).filter(([key, value]) => !isEqual(value, toShownValue(current[key])))
   return Object.fromEntries(changed)
 }
 

@@ -8,7 +8,7 @@ import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { markCheckpoint } from '../checkpoints/marks.js'
 import type { GraphEvent, GraphSetup, ServableGraph } from '../contract.js'
-import { splitState } from '../input/state-keys.js'
+import { keepsToItself, splitState } from '../input/state-keys.js'
 import { openBreakpoint, openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import {
@@ -80,18 +80,22 @@ function createGraphTranslator(
   ctx: RunContext,
   messages: readonly Message[] = ctx.messages,
 ): GraphTranslator {
-  const { privateKeys = [], subgraphs = 'subagents' } = setup.options
+  const { graph, options } = setup
+  const isPrivate = keepsToItself(options, ctx)
   const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
-  // The client's own part of the state, for which the graph has no keys.
-  const { rest } = splitState(setup, ctx.state)
   return new GraphTranslator({
     parentSubagentRunId: ctx.span.subagentRunId,
     messages,
     isClientTool: (name) => clientTools.has(name),
-    isPrivate: (key) => privateKeys.includes(key),
-    subgraphs,
+    isPrivate,
+    subgraphs: options.subgraphs ?? 'subagents',
     newId: ctx.services.newId,
-    setState: (state) => ctx.setState({ ...rest, ...(state as object) }),
+    // What the graph has no keys for belongs to the client, and to agents that run at the same time.
+    setState: (state) =>
+      ctx.setState((current: unknown) => ({
+        ...splitState(graph, current, isPrivate).rest,
+        ...(state as object),
+      })),
     addUsage: ctx.services.addUsage,
     report: ctx.services.report,
   })

@@ -12,7 +12,7 @@ import { isEqual } from '../../core/json.js'
 import { savedState } from '../checkpoints/checkpoints.js'
 import type { GraphSetup } from '../contract.js'
 import { prepareGraphInput } from '../input/prepare-input.js'
-import { changedValues, splitState, stateUpdate } from '../input/state-keys.js'
+import { changedValues, keepsToItself, splitState, stateUpdate } from '../input/state-keys.js'
 import { openGraphInterrupts } from '../interrupts/open-interrupts.js'
 import { clientToolAnswers, planGraphResume } from '../interrupts/resume.js'
 import { isClientToolInterrupt, type ResumableInterrupt } from '../interrupts/to-interrupts.js'
@@ -118,7 +118,7 @@ async function startWithNews(
   if (prepared.type === 'wait')
     return { type: 'end', control: { type: 'done', pendingToolCallIds: prepared.toolCallIds } }
   const { messages, values, rewound, thread } = prepared
-  const { known } = splitState(setup, ctx.state)
+  const known = knownState(setup, ctx)
   const changed = rewound ? { ...rewound.outside, ...changedValues(known, rewound.values) } : known
   const update = { ...stateUpdate(graph, changed, values), ...extrasInput(graph, ctx.client) }
   const input = messages ? { messages, ...update } : resumeWith(update)
@@ -126,7 +126,12 @@ async function startWithNews(
 }
 
 function changedState(setup: GraphSetup, ctx: RunContext, values: unknown): Record<string, unknown> {
-  return stateUpdate(setup.graph, splitState(setup, ctx.state).known, values)
+  return stateUpdate(setup.graph, knownState(setup, ctx), values)
+}
+
+/** The part of the shared state that the graph takes. */
+function knownState({ graph, options }: GraphSetup, ctx: RunContext): Readonly<Record<string, unknown>> {
+  return splitState(graph, ctx.state, keepsToItself(options, ctx)).known
 }
 
 /** Resumes the graph where it has stopped: a plain input would restart it. */

@@ -17,10 +17,10 @@ export interface GraphTranslatorOptions extends Required<Pick<LangGraphOptions, 
   /** The messages of the thread. They are not sent again. */
   readonly messages: readonly Message[]
   readonly isClientTool: (name: string) => boolean
-  /** Whether clients never see a key of the graph's state. Messages are always private. */
+  /** Whether a key of the graph's state is not shared. Messages never are. */
   readonly isPrivate: (key: string) => boolean
   readonly newId: IdSource
-  /** Takes the whole state that clients may see. Returns the event that changes theirs, if anything changed. */
+  /** Takes the whole state that is shared. Returns the event that changes theirs, if anything changed. */
   readonly setState: (state: unknown) => AgentEvent | undefined
   /** Called once for each model call, at the latest by `finish`. */
   readonly addUsage: (usage: TokenUsage) => void
@@ -40,7 +40,7 @@ export class GraphTranslator {
   readonly #visible: VisibleState
   /** The number of unknown events, by name. */
   readonly #unknown = new Map<string, number>()
-  /** The state that clients see. */
+  /** The state that is shared. */
   #shownState: Readonly<Record<string, unknown>> = {}
 
   constructor(options: GraphTranslatorOptions) {

@@ -3,7 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import { shownAs, toJson } from '../../core/to-json.js'
 import { contentText } from '../messages/content.js'
 
-/** Decides what clients see of a graph, and makes it JSON. Reports once what cannot be JSON. */
+/** Decides what of a graph's state is shared, and makes it JSON. Reports once what cannot be JSON. */
 export class VisibleState {
   readonly #isPrivate: (key: string) => boolean
   readonly #report: (problem: string) => void
@@ -14,7 +14,7 @@ export class VisibleState {
     this.#report = report
   }
 
-  /** The part of a graph's state that clients may see. Undefined if the values are not a state. */
+  /** The part of a graph's state that is shared. Undefined if the values are not a state. */
   of(values: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
     // Interrupts come in place of a state.
     if ('__interrupt__' in values && Object.keys(values).length === 1) return undefined
@@ -65,7 +65,12 @@ function isHiddenKey(key: string): boolean {
 /** JSON text of any value. Never throws. */
 export function toSafeText(value: unknown): string {
   if (typeof value === 'string') return value
-  return JSON.stringify(toJsonSafe(value, '', () => undefined) ?? null)
+  return JSON.stringify(toShownValue(value) ?? null)
+}
+
+/** A value of a graph's state as it is shared. Undefined if nothing of it is. */
+export function toShownValue(value: unknown): unknown {
+  return toJsonSafe(value, '', () => undefined)
 }
 
 /** Called for each value that is left out. */

@@ -107,15 +107,16 @@ export async function snapshotEvent(
 
 /** Catch-up events as clients may see them: the state without its private part, after `stateSnapshot`. */
 export async function toVisibleCatchUp(
-  server: HookContext & Pick<ServerContext, 'stateRules'>,
+  server: HookContext & Pick<ServerContext, 'stateRulesOf'>,
   events: readonly AgentEvent[],
   info: RunInfo,
 ): Promise<readonly AgentEvent[]> {
+  const rules = server.stateRulesOf(info.key)
   const visible: AgentEvent[] = []
   for (const event of events) {
     if (event.type !== 'STATE_SNAPSHOT') visible.push(event)
     else {
-      const snapshot = await snapshotEvent(server, server.stateRules.visible(event.snapshot), info)
+      const snapshot = await snapshotEvent(server, rules.visible(event.snapshot), info)
       if (snapshot) visible.push(snapshot)
     }
   }

@@ -12,7 +12,7 @@ import {
 } from '../../protocol/index.js'
 import { assertValidStream } from '../../testing/index.js'
 import type { RunStart, Thread, ThreadChange } from '../../threads/contract.js'
-import { createStateRules } from '../state/state-rules.js'
+import { createStateRulesOf } from '../state/state-rules.js'
 import { loadThread, recoverThread } from './recover-thread.js'
 
 const key = keyOf('t')
@@ -22,7 +22,7 @@ const nothing: RunStart = { keep: 0, append: [request], state: {}, clientTools: 
 let under: ContextUnderTest
 
 beforeEach(() => {
-  under = createServerContext({ stateRules: createStateRules({ private: ['ledger'] }) })
+  under = createServerContext({ stateRulesOf: createStateRulesOf({ private: ['ledger'] }) })
 })
 
 interface Lost {
@@ -255,6 +255,14 @@ describe('the state of a lost run', () => {
     const thread = await recovered(await lose({ start: { state: { city: 'Rome', ledger: [1] } }, events }))
     expect(thread.state).toEqual({ city: 'Oslo', days: 2, ledger: [1] })
   })
+})
+
+test('the state of a lost run keeps what is private for its agent', async () => {
+  const agents = new Map([[key.agent, { privateKeys: ['ledger'] }]])
+  under = createServerContext({ stateRulesOf: createStateRulesOf({}, agents) })
+  const events: AgentEvent[] = [{ type: 'STATE_SNAPSHOT', snapshot: { city: 'Oslo' } }]
+  const thread = await recovered(await lose({ start: { state: { city: 'Rome', ledger: [1] } }, events }))
+  expect(thread.state).toEqual({ city: 'Oslo', ledger: [1] })
 })
 
 describe('the log of a lost run', () => {

@@ -75,7 +75,8 @@ export function createRecoveries(): Recoveries {
  * Needs the lease, so that no other run can change the thread.
  */
 export async function recoverThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
-  const { store, clock, newId, stateRules, log, metrics } = server
+  const { store, clock, newId, log, metrics } = server
+  const stateRules = server.stateRulesOf(lease.key)
   const thread = await store.threads.load(lease.key)
   const run = thread?.run
   if (run?.status !== 'running') return thread

@@ -114,7 +114,7 @@ async function* followElsewhere(connection: Connection, thread: Thread): AsyncGe
     ...thread.messages.slice(0, start?.keep ?? thread.messages.length),
     ...(start?.append ?? []),
   ]
-  const state = connection.server.stateRules.visible(start ? start.state : thread.state)
+  const state = connection.server.stateRulesOf(thread.key).visible(start ? start.state : thread.state)
   let isFirst = true
   for await (const entries of followLog(connection, { runId, after: nextSeq - 1 })) {
     if (isFirst) yield* withSnapshots({ runId, entries }, { messages, state })
@@ -176,12 +176,12 @@ async function* withoutLostEvents(
 
 /** A thread without a live run, as clients get it. */
 function threadSnapshots(
-  { messages, state }: Pick<Thread, 'messages' | 'state'>,
-  { stateRules }: ServerContext,
+  { key, messages, state }: Pick<Thread, 'key' | 'messages' | 'state'>,
+  { stateRulesOf }: ServerContext,
 ): AgentEvent[] {
   return [
     { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
-    { type: 'STATE_SNAPSHOT', snapshot: stateRules.visible(state) },
+    { type: 'STATE_SNAPSHOT', snapshot: stateRulesOf(key).visible(state) },
   ]
 }
 
@@ -207,7 +207,7 @@ function* atRest(
     runId: run?.runId ?? server.newId('run'),
     emit: (event) => events.push(event),
   })
-  for (const event of threadSnapshots({ messages, state }, server)) stream.write(event)
+  for (const event of threadSnapshots({ key, messages, state }, server)) stream.write(event)
   stream.finish(interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' })
   yield { events }
 }

@@ -9,8 +9,9 @@ export const stateRoute: Route = {
   path: '/state_snapshot/:thread',
   optional: 'history',
   async handle(server, request) {
-    const { state } = await readThread(server, threadInPath(server, request))
-    return jsonResponse({ type: 'STATE_SNAPSHOT', snapshot: server.stateRules.visible(state) })
+    const key = threadInPath(server, request)
+    const { state } = await readThread(server, key)
+    return jsonResponse({ type: 'STATE_SNAPSHOT', snapshot: server.stateRulesOf(key).visible(state) })
   },
 }
 
@@ -22,7 +23,7 @@ export const patchStateRoute: Route = {
   async handle(server, request) {
     const key = threadInPath(server, request)
     const patch = await readJson(request.request, server)
-    const change = (state: unknown): unknown => patchState(state, patch, server.stateRules)
+    const change = (state: unknown): unknown => patchState(state, patch, server.stateRulesOf(key))
     const { version } = await changeThreadState({ ...server, whenBusy: 'reject' }, key, {
       change,
       signal: request.request.signal,

@@ -111,7 +111,8 @@ interface LeasedRun {
 
 async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const { server, incoming, lease, messagesOnArrival, info } = leased
-  const { history, stateRules: rules, metrics } = server
+  const { history, metrics } = server
+  const rules = server.stateRulesOf(lease.key)
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
   const input = await changeInput(server, { input: incoming.input, info, thread })
@@ -221,7 +222,7 @@ async function storePlan(
   await server.store.threads.commit(lease, {
     version: thread?.version ?? 0,
     ...plan.change,
-    state: server.stateRules.stored(plan.state),
+    state: server.stateRulesOf(lease.key).stored(plan.state),
     interrupts: thread?.interrupts ?? [],
     pendingToolCalls: plan.pendingToolCalls.filter(({ id }) => !answered.has(id)),
     ...(thread?.checkpoint === undefined ? {} : { checkpoint: thread.checkpoint }),

@@ -22,12 +22,12 @@ export function toThreadOwner({ app, user, thread }: ThreadKey): ThreadOwner {
 
 /** Takes a thread that the runtime made elsewhere into the store. Undefined when the runtime does not know it. */
 export async function adoptThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
-  const { store, stateRules } = server
+  const { store } = server
   const thread = await readRememberedThread(server, lease.key)
   if (!thread) return undefined
   const { messages, state, ...open } = thread
   await store.threads.commit(lease, {
-    ...{ version: 0, keep: 0, append: messages, state: stateRules.stored(state) },
+    ...{ version: 0, keep: 0, append: messages, state: server.stateRulesOf(lease.key).stored(state) },
     ...{ ...open, title: titleFor(messages) },
   })
   return store.threads.load(lease.key)

@@ -52,7 +52,7 @@ export async function commitRun(run: EndedRun, terminal: AgUiEvent, outcome: Out
 
 async function commit(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<RunEnding> {
   const { server, lease, feed, record, thread, plan, saved, info } = run
-  const { stateRules } = server
+  const stateRules = server.stateRulesOf(lease.key)
   const { last, snapshot } = await sendLastEvents(run, terminal, outcome)
   const { runId } = record
   const log = { runId, ...(await feed.seal(last)) }
@@ -99,7 +99,7 @@ interface LastEvents {
 /** Sends the final state and returns the terminal event: RUN_ERROR when a hook has failed. */
 async function sendLastEvents(run: EndedRun, terminal: AgUiEvent, outcome: Outcome): Promise<LastEvents> {
   const { server, feed, info, problem } = run
-  const { stateRules, log } = server
+  const { log } = server
   const outputHooks = createOutputHooks(server, info) ?? ((event) => event)
   const report = (error: unknown): void =>
     log.error({ ...info.key, runId: info.runId, err: error }, 'a run has failed at its end')
@@ -115,7 +115,7 @@ async function sendLastEvents(run: EndedRun, terminal: AgUiEvent, outcome: Outco
   if (terminal.type === 'RUN_ERROR') return { last: await toFailure(terminal) }
   try {
     if (problem !== undefined) throw problem as Error
-    const state = await snapshotEvent(server, stateRules.visible(outcome.state), info)
+    const state = await snapshotEvent(server, server.stateRulesOf(info.key).visible(outcome.state), info)
     if (!state) return { last: await outputHooks(terminal) }
     const snapshot = await outputHooks(state)
     await feed.push(snapshot)

@@ -6,7 +6,7 @@ import { parseRunInput } from '../../protocol/index.js'
 import type { Store } from '../../threads/contract.js'
 import { createRunInfo } from '../hooks/request-hooks.js'
 import { startRunSpan } from '../observe/tracing.js'
-import { createStateRules } from '../state/state-rules.js'
+import { createStateRulesOf } from '../state/state-rules.js'
 import { EventPipe } from './event-pipe.js'
 
 const key = keyOf('t')
@@ -16,7 +16,7 @@ let pipe: EventPipe
 let begin: Mock<Store['threads']['begin']>
 
 beforeEach(async () => {
-  under = createServerContext({ stateRules: createStateRules({ private: ['ledger'] }) })
+  under = createServerContext({ stateRulesOf: createStateRulesOf({ private: ['ledger'] }) })
   const { server } = under
   const { store } = server
   const lease = await hold(store, key)

@@ -83,17 +83,18 @@ export class EventPipe implements RunSink, FeedLog {
   }
 
   #hidePrivateState(event: AgUiEvent): AgUiEvent | undefined {
-    const { server, plan } = this.#setup
+    const { server, lease, plan } = this.#setup
     this.#state ??= createFold({ state: plan.state })
     this.#state.apply(event)
-    return server.stateRules.visibleEvent(event, this.#state.state)
+    return server.stateRulesOf(lease.key).visibleEvent(event, this.#state.state)
   }
 
   /** A snapshot of the state as it was, then the delta. Without the delta when a hook fails: it would be the first. */
   async #outputFirstDelta(delta: EventOf<'STATE_DELTA'>): Promise<void> {
-    const { server, plan, info } = this.#setup
+    const { server, lease, plan, info } = this.#setup
     try {
-      const snapshot = await snapshotEvent(server, server.stateRules.visible(plan.state), info)
+      const visible = server.stateRulesOf(lease.key).visible(plan.state)
+      const snapshot = await snapshotEvent(server, visible, info)
       if (snapshot) await this.#output(snapshot)
     } catch (error) {
       this.#stop(error)
@@ -191,7 +192,8 @@ export class EventPipe implements RunSink, FeedLog {
    */
   #recordPrivateState(): Promise<void> | undefined {
     const { server, lease, record, plan } = this.#setup
-    const { stateRules, store } = server
+    const { store } = server
+    const stateRules = server.stateRulesOf(lease.key)
     const state: unknown = this.#state?.state
     if (state === undefined || !record.start) return undefined
     const current = stateRules.privatePart(stateRules.stored(state))

@@ -56,7 +56,7 @@ class AgentRun implements LiveRun, CheckpointStore {
     this.firstSeq = record.nextSeq
     this.startedAt = record.startedAt
     this.isFirst = setup.thread === undefined
-    this.start = { messages: plan.messages, state: server.stateRules.visible(plan.state) }
+    this.start = { messages: plan.messages, state: server.stateRulesOf(lease.key).visible(plan.state) }
     const pipe = new EventPipe(setup, this)
     this.feed = pipe.feed
     this.#renewal = this.#renewLease()
@@ -115,6 +115,7 @@ class AgentRun implements LiveRun, CheckpointStore {
         runTimeoutMs: limits.runTimeoutMs,
         toolTimeoutMs: limits.toolTimeoutMs,
         assertActive: () => this.#renewal.assertValid(),
+        isPrivateKey: server.stateRulesOf(lease.key).isPrivate,
         trace: span.context,
         newId,
         clock,

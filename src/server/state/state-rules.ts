@@ -1,6 +1,8 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import { isRecord } from '../../core/json.js'
 import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '../../protocol/index.js'
+import type { Agent } from '../../agents/index.js'
+import type { ThreadKey } from '../../threads/contract.js'
 import type { StateRules } from '../contract.js'
 import { topKeyOf } from './json-patch.js'
 
@@ -49,6 +51,21 @@ export function createStateRules({ readOnly = [], private: hidden = [] }: StateR
       }
     },
   }
+}
+
+/** The rules of each agent's threads: those of the server, and the private keys of the agent. */
+export function createStateRulesOf(
+  rules: StateRules = {},
+  agents: ReadonlyMap<string, Pick<Agent, 'privateKeys'>> = new Map(),
+): (key: Pick<ThreadKey, 'agent'>) => StateRulesHandle {
+  const ofServer = createStateRules(rules)
+  const ofAgents = new Map(
+    [...agents].map(([name, { privateKeys = [] }]) => [
+      name,
+      createStateRules({ ...rules, private: [...(rules.private ?? []), ...privateKeys] }),
+    ]),
+  )
+  return ({ agent }) => ofAgents.get(agent) ?? ofServer
 }
 
 /** A state without some of its top-level keys. */

@@ -36,7 +36,7 @@ export async function changeThreadState(
   key: ThreadKey,
   { change, signal }: StateChange,
 ): Promise<{ readonly state: unknown; readonly version: number }> {
-  const { store, stateRules } = server
+  const { store } = server
   // A thread that does not exist is not leased.
   await readThread(server, key)
   const lease = await acquireLease(server, key, { signal })
@@ -46,7 +46,7 @@ export async function changeThreadState(
     const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
     // Clients that have not seen the change still hold this state. When they send it back, they change nothing.
     const shown = thread.shown ?? thread.state
-    const state = stateRules.stored(change(thread.state))
+    const state = server.stateRulesOf(key).stored(change(thread.state))
     const next = await store.threads.commit(lease, {
       ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
       ...(checkpoint === undefined ? {} : { checkpoint }),
