@@ -9,7 +9,8 @@ const checkpointerKey = '__pregel_checkpointer'
 
 /**
  * A graph for one run whose readers share a read of its checkpoint: those before the run, and the graph itself when it
- * begins. Checkpointers read and parse the whole conversation each time, which takes long when it is long.
+ * begins. Those after it get what the graph has written. Checkpointers read and parse the whole conversation each time,
+ * which takes long when it is long.
  */
 export function withSharedReads(graph: ServableGraph): ServableGraph {
   const saver = checkpointerOf(graph)
@@ -26,9 +27,10 @@ export function withSharedReads(graph: ServableGraph): ServableGraph {
 
 type SavedTuple = Awaited<ReturnType<BaseCheckpointSaver['getTuple']>>
 
-/** The latest read holds until something is written. */
+/** The latest checkpoint that was read or written. It holds until something else is written. */
 function sharedReads(saver: BaseCheckpointSaver): BaseCheckpointSaver {
   let latest: { readonly name: string; readonly tuple: Promise<SavedTuple> } | undefined
+  let writes = 0
   const getTuple = async (config: RunnableConfig): Promise<SavedTuple> => {
     const name = checkpointName(config)
     if (latest?.name !== name) latest = { name, tuple: saver.getTuple(config) }
@@ -40,23 +42,46 @@ function sharedReads(saver: BaseCheckpointSaver): BaseCheckpointSaver {
       throw error
     }
   }
-  const writing =
-    <Args extends unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
+  /** Returns whether nothing else was written meanwhile. */
+  const write = async (work: () => Promise<unknown>): Promise<boolean> => {
+    const own = ++writes
+    latest = undefined
+    try {
+      await work()
+    } finally {
+      // What was read meanwhile may be older.
       latest = undefined
-      try {
-        return await write(...args)
-      } finally {
-        // What was read meanwhile may be older.
-        latest = undefined
-      }
     }
+    return own === writes
+  }
+  const put = async (...args: Parameters<BaseCheckpointSaver['put']>): Promise<RunnableConfig> => {
+    const [parent, checkpoint, metadata] = args
+    // The graph goes on to change its own.
+    const kept = copyCheckpoint(checkpoint)
+    let config: RunnableConfig = {}
+    const isLatest = await write(async () => (config = await saver.put(...args)))
+    // The first checkpoint of a thread has none before it.
+    const parentConfig = parent.configurable?.checkpoint_id === undefined ? {} : { parentConfig: parent }
+    const tuple = { config, checkpoint: kept, metadata, ...parentConfig, pendingWrites: [] }
+    if (isLatest) latest = { name: newestName(config), tuple: Promise.resolve(tuple) }
+    return config
+  }
   return replaceMembers(saver, {
     getTuple,
-    put: writing((...args: Parameters<BaseCheckpointSaver['put']>) => saver.put(...args)),
-    putWrites: writing((...args: Parameters<BaseCheckpointSaver['putWrites']>) => saver.putWrites(...args)),
-    deleteThread: writing((threadId: string) => saver.deleteThread(threadId)),
+    put,
+    putWrites: async (...args: Parameters<BaseCheckpointSaver['putWrites']>) => {
+      await write(() => saver.putWrites(...args))
+    },
+    deleteThread: async (threadId: string) => {
+      await write(() => saver.deleteThread(threadId))
+    },
   })
+}
+
+/** The name of the newest checkpoint beside another one. */
+function newestName({ configurable = {} }: RunnableConfig): string {
+  const { checkpoint_id: _, ...newest } = configurable as Record<string, unknown>
+  return checkpointName({ configurable: newest })
 }
 
 function checkpointName({ configurable = {} }: RunnableConfig): string {
