@@ -80,7 +80,7 @@ export async function benchAdk(): Promise<string[]> {
     missed.push(
       `adk: a word adds ${last.toFixed(2)} µs after ${histories.at(-1)} messages, ${first.toFixed(2)} without`,
     )
-  // The Runner reads and copies a history; `fromAdk` compares it with the thread as well.
+  // The Runner's service copies a history. `fromAdk` has its own, which does not, and compares it with the thread.
   const [more, own] = [growth(added), growth(bases)]
   if (!(more <= own * maxHistory))
     missed.push(

@@ -1,5 +1,6 @@
 import { defineAgent, defineTool, loop, run, type Agent } from 'millrace'
 import type { Model, ModelPart } from 'millrace/models'
+import { benchKitTurns } from './turns/kit.js'
 
 type Message = Parameters<typeof run>[1] extends infer R
   ? R extends readonly (infer M)[]
@@ -165,5 +166,5 @@ export async function benchKit(): Promise<string[]> {
   const growth = (perTurn.at(-1) ?? NaN) / (perTurn[1] ?? NaN)
   const missed =
     growth <= maxGrowth ? [] : [`kit: a turn costs ${growth.toFixed(2)}x in a history of 10,000 messages`]
-  return [...missed, ...(await benchTeam())]
+  return [...missed, ...(await benchTeam()), ...(await benchKitTurns())]
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { contestants, model, sent, type Contestant } from './langgraph/contestants.js'
+import { benchLangGraphTurns } from './langgraph/turns.js'
 
 const pieces = 2_000
 const rounds = 31
@@ -136,5 +137,5 @@ const megabytes = (bytes: number): string => (bytes / 1_048_576).toFixed(2)
 
 export async function benchLangGraph(): Promise<string[]> {
   const missed = [...(await benchTime()), ...(await benchBytes()), ...(await benchHeap())]
-  return missed.map((line) => `langgraph: ${line}`)
+  return [...missed.map((line) => `langgraph: ${line}`), ...(await benchLangGraphTurns())]
 }

@@ -5,7 +5,6 @@ import {
   LlmAgent,
   Runner,
   StreamingMode,
-  type BaseSessionService,
   type LlmResponse,
 } from '@google/adk'
 import { setFlagsFromString } from 'node:v8'
@@ -51,44 +50,34 @@ const agent = new LlmAgent({ name: 'talker', model })
 const question = 'Go on.'
 const textOf = (n: number): string => `This is message ${n} of the conversation.`
 
-/** What runs, and where its sessions are. */
-interface Setup {
-  readonly agent: LlmAgent
-  readonly sessions: () => BaseSessionService
-}
-
-const usual: Setup = { agent, sessions: () => new InMemorySessionService() }
-
 /** The bare Runner, in a session with this many messages. Counts its events. */
-const bareRunner =
-  ({ agent, sessions }: Setup): Contestant =>
-  async (history) => {
-    const sessionService = sessions()
-    const key = { appName: 'bench', userId: 'local', sessionId: 's' }
-    const session = await sessionService.createSession(key)
-    for (let n = 0; n < history; n++) {
-      const [author, role] = n % 2 === 0 ? ['user', 'user'] : ['talker', 'model']
-      const content = { role, parts: [{ text: textOf(n) }] }
-      await sessionService.appendEvent({
-        session,
-        event: createEvent({ author, invocationId: `i${n}`, content }),
-      })
-    }
-    const runner = new Runner({ appName: 'bench', agent, sessionService })
-    // A server always passes one, since clients disconnect.
-    const { signal: abortSignal } = new AbortController()
-    return async () => {
-      let events = 0
-      for await (const _event of runner.runAsync({
-        ...key,
-        abortSignal,
-        newMessage: { role: 'user', parts: [{ text: question }] },
-        runConfig: { streamingMode: StreamingMode.SSE },
-      }))
-        events++
-      return events
-    }
+const bareRunner: Contestant = async (history) => {
+  const sessionService = new InMemorySessionService()
+  const key = { appName: 'bench', userId: 'local', sessionId: 's' }
+  const session = await sessionService.createSession(key)
+  for (let n = 0; n < history; n++) {
+    const [author, role] = n % 2 === 0 ? ['user', 'user'] : ['talker', 'model']
+    const content = { role, parts: [{ text: textOf(n) }] }
+    await sessionService.appendEvent({
+      session,
+      event: createEvent({ author, invocationId: `i${n}`, content }),
+    })
   }
+  const runner = new Runner({ appName: 'bench', agent, sessionService })
+  // A server always passes one, since clients disconnect.
+  const { signal: abortSignal } = new AbortController()
+  return async () => {
+    let events = 0
+    for await (const _event of runner.runAsync({
+      ...key,
+      abortSignal,
+      newMessage: { role: 'user', parts: [{ text: question }] },
+      runConfig: { streamingMode: StreamingMode.SSE },
+    }))
+      events++
+    return events
+  }
+}
 
 type Messages = Extract<Parameters<typeof run>[1], readonly unknown[]>
 
@@ -99,12 +88,11 @@ const messages = (length: number): Messages =>
   })
 
 /** Through `fromAdk`, in a thread and a session with this many messages, with some work per event. */
-export function throughMillrace(
+function throughMillrace(
   take: () => (event: Parameters<ReturnType<typeof createSseEncoder>>[0]) => void,
-  { agent, sessions }: Setup,
 ): Contestant {
   return async (history) => {
-    const served = fromAdk(agent, { sessionService: sessions() })
+    const served = fromAdk(agent)
     const threadId = 't'
     let thread = messages(history)
     if (history > 0) {
@@ -157,7 +145,7 @@ export async function time(prepare: Contestant, history: number, words: number):
 }
 
 export const contestants = [
-  { name: 'bare Runner', prepare: bareRunner(usual) },
-  { name: 'run(fromAdk(agent))', prepare: throughMillrace(() => () => undefined, usual) },
-  { name: '... to SSE bytes', prepare: throughMillrace(toBytes, usual) },
+  { name: 'bare Runner', prepare: bareRunner },
+  { name: 'run(fromAdk(agent))', prepare: throughMillrace(() => () => undefined) },
+  { name: '... to SSE bytes', prepare: throughMillrace(toBytes) },
 ] as const

@@ -1,30 +1,24 @@
 import {
   BaseSessionService,
   LlmAgent,
+  Runner,
+  StreamingMode,
   type AppendEventRequest,
   type CreateSessionRequest,
   type Event,
   type Session,
 } from '@google/adk'
-import { median } from '../http/stats.js'
-import { model, throughMillrace } from './contestants.js'
-import { ownTime } from './own-time.js'
+import { fromAdk } from 'millrace/adk'
+import { compareTurns } from '../turns/compare-turns.js'
+import { wholeServer, type Handler } from '../turns/conversation.js'
+import { leastServer } from '../turns/least-server.js'
+import { model } from './contestants.js'
 
-const earlyTurn = 10
-const lateTurn = 1_000
-/** Conversations that are timed together, and turns of each. */
-const conversations = 8
-const turnsEach = 3
-const warmUps = 10
-const rounds = 15
-/** The growth of our share from the early turn to the late one. */
+/** The growth of our share from turn 10 to turn 1,000. */
 const maxGrowth = 1.2
 
-/**
- * One session that is handed out as it is. ADK copies and reads the whole history several times in each turn: that takes a
- * hundred times what we measure, and leaves the caches of the processor cold. So neither this nor the agent below does.
- */
-class LeanSessions extends BaseSessionService {
+/** One session, with events that are not copied. ADK's own service copies them all for each turn, and we do not. */
+class LeastSessions extends BaseSessionService {
   #session: Session | undefined
 
   override createSession({ appName, userId, sessionId = 's' }: CreateSessionRequest): Promise<Session> {
@@ -37,7 +31,7 @@ class LeanSessions extends BaseSessionService {
   }
 
   override appendEvent({ event }: AppendEventRequest): Promise<Event> {
-    this.#session?.events.push(event)
+    if (event.partial !== true) this.#session?.events.push(event)
     return Promise.resolve(event)
   }
 
@@ -50,47 +44,31 @@ class LeanSessions extends BaseSessionService {
   }
 }
 
-const agent = new LlmAgent({
-  name: 'talker',
-  model,
-  requestProcessors: [],
-})
-const prepare = throughMillrace(() => () => undefined, { agent, sessions: () => new LeanSessions() })
+const agent = new LlmAgent({ name: 'talker', model })
+const key = { appName: 'bench', userId: 'local', sessionId: 's' }
 
-/** Our share of a turn in microseconds, over some turns of these conversations. */
-async function shareOf(conversations: readonly (() => Promise<number>)[], each: number): Promise<number> {
-  const used = await ownTime('adk/', async () => {
-    for (const once of conversations) for (let n = 0; n < each; n++) await once()
+function leastAdkServer(): Handler {
+  const sessionService = new LeastSessions()
+  const runner = new Runner({ appName: key.appName, agent, sessionService })
+  return leastServer(async function* (messages) {
+    if (!(await sessionService.getSession())) await sessionService.createSession(key)
+    const text = String(messages.at(-1)?.content)
+    const { signal: abortSignal } = new AbortController()
+    const newMessage = { role: 'user', parts: [{ text }] }
+    const runConfig = { streamingMode: StreamingMode.SSE }
+    for await (const event of runner.runAsync({ ...key, newMessage, runConfig, abortSignal })) {
+      const delta = event.content?.parts?.[0]?.text
+      if (event.partial === true && delta !== undefined) yield delta
+    }
   })
-  return used / (conversations.length * each)
 }
 
-/**
- * Compares our share of a late turn with that of an early one: the bridge to ADK. What every runtime has to do with a long
- * history is measured over HTTP.
- */
-export async function benchAdkTurns(): Promise<string[]> {
+export function benchAdkTurns(): Promise<string[]> {
   model.words = 1
-  const late = await prepare(lateTurn * 2)
-  const shares = { early: [] as number[], late: [] as number[] }
-  for (let round = -warmUps; round < rounds; round++) {
-    const early = await Promise.all(Array.from({ length: conversations }, () => prepare(earlyTurn * 2)))
-    const found = {
-      early: await shareOf(early, turnsEach),
-      late: await shareOf([late], conversations * turnsEach),
-    }
-    if (round < 0) continue
-    shares.early.push(found.early)
-    shares.late.push(found.late)
-  }
-  const [early, later] = [median(shares.early), median(shares.late)]
-  // Within a round the machine is the same for both.
-  const growth = median(shares.late.map((share, round) => share / (shares.early[round] ?? NaN)))
-  console.log('adk: CPU time of the bridge in a turn')
-  const ratio = `${growth.toFixed(2)}x`
-  console.log(
-    `  turn ${earlyTurn} ${early.toFixed(0)} µs, turn ${lateTurn} ${later.toFixed(0)} µs (${ratio})`,
-  )
-  if (growth <= maxGrowth) return []
-  return [`adk: our share of turn ${lateTurn} is ${ratio} that of turn ${earlyTurn}, not ${maxGrowth}x`]
+  return compareTurns({
+    name: 'adk',
+    maxGrowth,
+    ours: () => wholeServer(fromAdk(agent)),
+    floor: leastAdkServer,
+  })
 }

@@ -58,7 +58,7 @@ class Idle extends BaseCallbackHandler {
 
 export const model = new Talkative({})
 
-function newGraph() {
+export function newGraph() {
   return new StateGraph(MessagesAnnotation)
     .addNode('talk', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
     .addEdge(START, 'talk')
