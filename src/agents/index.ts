@@ -37,7 +37,7 @@ export { limitsMember } from './run/limits.js'
 export { withPredictedState } from './run/predict-state.js'
 export type { PredictStateMapping } from '../bridge/predict-state.js'
 export { defineTool } from './tools/define-tool.js'
-export { withoutOrigin } from './history/message-origin.js'
+export { withAuthor, withoutOrigin } from './history/message-origin.js'
 export { rewriteHistory } from './history/rewrite-history.js'
 export type { AgentSetup, Middleware, ToolCallInfo } from './chat/middleware.js'
 export {

@@ -3,6 +3,7 @@ import type { AgentCapabilities, RunAgentInput } from '@ag-ui/core'
 import { Observable, type Subscriber } from 'rxjs'
 import {
   startCheckedRun,
+  withAuthor,
   type Agent,
   type Checkpoint,
   type CheckpointStore,
@@ -149,7 +150,7 @@ const maxWaiting = 1024 * 1024
 
 /** The events that a client before 1.0 reads, with its lanes one by one, as from a server. */
 function createLegacyTranslation(warn: (note: FieldNote) => void): Downgrade {
-  const downgrade = createDowngrade({ warn })
+  const downgrade = createDowngrade({ warn, withAuthor })
   const order = new LaneOrder<AgUiEvent>({
     maxSize: maxWaiting,
     sizeOf: (event) => JSON.stringify(event).length,

@@ -141,7 +141,7 @@ describe('the work of a subagent', () => {
     const { messages, state, types } = await read(Agent, downgraded(events))
     expect(messages).toEqual([
       { id: 'z', role: 'reasoning', content: 'hm' },
-      { ...calling, content: 'mine' },
+      { ...calling, content: 'mine', name: 'helper' },
       { id: 'n', role: 'assistant', content: 'done' },
     ])
     expect(state).toEqual({ n: 2 })

@@ -3,7 +3,7 @@ import { stableHash } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { RunServices } from '../contract.js'
 import { toWireError } from '../../core/errors.js'
-import { pathFrom, rootOf } from '../run/address.js'
+import { nameAt, pathFrom, rootOf } from '../run/address.js'
 import { HiddenSpans } from './hidden-messages.js'
 
 /** The run that wrote a message, and the address of the agent. */
@@ -61,6 +61,13 @@ function withoutKey<M extends { readonly metadata?: Metadata }>(marked: M): M {
   if (markIn(marked.metadata) === undefined) return marked
   const { metadata: { [originKey]: _mark, ...others } = {}, ...rest } = marked
   return (Object.keys(others).length === 0 ? rest : { ...rest, metadata: others }) as M
+}
+
+/** A message with the name of the agent that wrote it, if its mark tells the name. */
+export function withAuthor(message: Message): Message {
+  if (message.role !== 'assistant' || message.name !== undefined) return message
+  const mark = originMarkOf(message)
+  return mark === undefined ? message : { ...message, name: nameAt(addressIn(mark)) }
 }
 
 /**

@@ -10,6 +10,7 @@ import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote, Fold } from '../contract.js'
 import { createFold } from '../fold/fold.js'
 import { isForDisplay } from '../messages.js'
+import { createSubagentInliner, type Lose } from './inline-subagents.js'
 import { onInterruptEvents } from './on-interrupt.js'
 import { toVersion10 } from './versions.js'
 
@@ -24,6 +25,8 @@ export interface DowngradeOptions {
    * events that announce a subagent. `keep` leaves those events and the attribution as they are.
    */
   readonly subagents?: 'inline' | 'keep'
+  /** Gives a message of a snapshot the name of its agent, if it has none and the name is known. Default: none is known. */
+  readonly withAuthor?: (message: Message) => Message
 }
 
 /** Turns an event into those that an older client reads: one, several or none. Never mutates the event. */
@@ -39,6 +42,7 @@ export type Downgrade = (event: AgUiEvent) => readonly AgUiEvent[]
 export function createDowngrade({
   warn = () => undefined,
   subagents = 'inline',
+  withAuthor = (message) => message,
 }: DowngradeOptions = {}): Downgrade {
   const losses = new Set<string>()
   const lose: Lose = (kind, path) => {
@@ -46,7 +50,8 @@ export function createDowngrade({
     losses.add(kind)
     warn({ field: formatPath(path), message: `${kind} dropped for a client before 1.0` })
   }
-  const inline = subagents === 'inline' ? createSubagentInliner(lose) : (event: AgUiEvent) => event
+  const inline =
+    subagents === 'inline' ? createSubagentInliner(lose, withAuthor) : (event: AgUiEvent) => event
   const fits = createDeltaCheck()
   return function downgrade(event) {
     if (event.type === 'RUN_STARTED') losses.clear()
@@ -61,9 +66,6 @@ export function createDowngrade({
     return [...onInterruptEvents(shown.outcome.interrupts), shown]
   }
 }
-
-/** Notes that a client does not get something of this kind. */
-type Lose = (kind: string, path: FieldPath) => void
 
 /** Rewrites the shapes of AG-UI 1.0 that the strict schemas of 0.0.59 refuse. All others pass as they are. */
 function toLegacyShape(event: AgUiEvent, lose: Lose): AgUiEvent {
@@ -158,91 +160,5 @@ function createDeltaCheck(): (event: AgUiEvent) => boolean {
       shown = isForDisplay(event) ? createFold({ state: event.snapshot }) : undefined
     } else if (event.type === 'STATE_DELTA') return !lacksSnapshot && shown?.apply(event) === undefined
     return true
-  }
-}
-
-interface Attributable {
-  subagentRunId?: string
-}
-
-/**
- * Makes a stage that shows the work of subagents as the parent's own. It leaves out their SUBAGENT events and the
- * attribution of events, messages and interrupts. Never mutates an event.
- */
-function createSubagentInliner(lose: Lose): (event: AgUiEvent) => AgUiEvent | undefined {
-  const steps = new StepNames()
-  return function inline(event) {
-    switch (event.type) {
-      case 'SUBAGENT_STARTED':
-      case 'SUBAGENT_FINISHED':
-      case 'SUBAGENT_ERROR':
-        lose('subagent', [event.type])
-        return undefined
-      case 'RUN_STARTED':
-        steps.clear()
-        return event.input ? { ...event, input: untagMessages(event.input) } : event
-      case 'MESSAGES_SNAPSHOT':
-        return untagMessages(event)
-      case 'RUN_FINISHED':
-        return untagInterrupts(event)
-      case 'RUN_ERROR':
-        return event
-      case 'STEP_STARTED':
-        return { ...untag(event), stepName: steps.open(event) }
-      case 'STEP_FINISHED':
-        return { ...untag(event), stepName: steps.close(event) }
-      default:
-        return untag(event)
-    }
-  }
-}
-
-function untag<T extends Attributable>(value: T): T {
-  if (value.subagentRunId === undefined) return value
-  const copy = { ...value }
-  delete copy.subagentRunId
-  return copy
-}
-
-function untagMessages<T extends { messages: Attributable[] }>(holder: T): T {
-  return { ...holder, messages: holder.messages.map(untag) }
-}
-
-function untagInterrupts(event: EventOf<'RUN_FINISHED'>): AgUiEvent {
-  if (event.outcome?.type !== 'interrupt') return event
-  return { ...event, outcome: { ...event.outcome, interrupts: event.outcome.interrupts.map(untag) } }
-}
-
-type StepEvent = EventOf<'STEP_STARTED' | 'STEP_FINISHED'>
-
-/**
- * The names under which steps are shown. A subagent often runs the same graph as its parent, so both may have a step
- * `tools` open at once; as the steps of one agent they need two names, `tools` and `tools#2`.
- */
-class StepNames {
-  /** Owner, then step name, then the name shown. The parent's owner is undefined, which no subagent id is. */
-  readonly #shown = new Map<string | undefined, Map<string, string>>()
-  readonly #open = new Set<string>()
-
-  clear(): void {
-    this.#shown.clear()
-    this.#open.clear()
-  }
-
-  open({ subagentRunId, stepName }: StepEvent): string {
-    let name = stepName
-    for (let n = 2; this.#open.has(name); n++) name = `${stepName}#${n}`
-    const own = this.#shown.get(subagentRunId) ?? new Map<string, string>()
-    this.#shown.set(subagentRunId, own.set(stepName, name))
-    this.#open.add(name)
-    return name
-  }
-
-  close({ subagentRunId, stepName }: StepEvent): string {
-    const own = this.#shown.get(subagentRunId)
-    const name = own?.get(stepName) ?? stepName
-    own?.delete(stepName)
-    this.#open.delete(name)
-    return name
   }
 }

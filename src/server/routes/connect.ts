@@ -1,4 +1,5 @@
 import type { Message } from '@ag-ui/core'
+import { withAuthor } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import {
   createRunStream,
@@ -132,7 +133,7 @@ function withSnapshots(
   if (!started) return []
   const events: AgUiEvent[] = [
     parseEntry(started),
-    { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
+    { type: 'MESSAGES_SNAPSHOT', messages: messages.map(withAuthor) },
     { type: 'STATE_SNAPSHOT', snapshot: state },
   ]
   return [
@@ -180,7 +181,7 @@ function threadSnapshots(
   { stateRulesOf }: ServerContext,
 ): AgentEvent[] {
   return [
-    { type: 'MESSAGES_SNAPSHOT', messages: [...messages] },
+    { type: 'MESSAGES_SNAPSHOT', messages: messages.map(withAuthor) },
     { type: 'STATE_SNAPSHOT', snapshot: stateRulesOf(key).visible(state) },
   ]
 }

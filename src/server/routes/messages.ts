@@ -1,4 +1,5 @@
 import type { Message } from '@ag-ui/core'
+import { withAuthor } from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import { checkId } from '../request/check-input.js'
 import { jsonResponse, pageLimit, threadInPath, type Route } from './route.js'
@@ -16,7 +17,7 @@ export const messagesRoute: Route = {
     const end =
       before === undefined ? messages.length : findMessage(messages, checkId(before, 'before', server.limits))
     const start = limit === undefined ? 0 : Math.max(0, end - limit)
-    const page = messages.slice(start, end)
+    const page = messages.slice(start, end).map(withAuthor)
     const [oldest] = page
     return jsonResponse({
       type: 'MESSAGES_SNAPSHOT',

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { withAuthor } from '../../agents/index.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import {
   negotiate,
@@ -45,6 +46,7 @@ export async function replyWithStream(
 ): Promise<Response> {
   const encoding = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
     warn: lossLogger(server, reply),
+    withAuthor,
     stream: server.stream,
     clock: server.clock,
   })
