@@ -56,14 +56,20 @@ describe('the end of a run', () => {
     expect(event).toEqual({ type: 'RUN_ERROR', message: 'The run was cancelled.', code: 'abort', ...base })
   })
 
-  it('does not name the tool calls it leaves open', () => {
+  it('that leaves tool calls to the client does not call itself a success, nor name them', () => {
     const { event } = downgrade({
       type: 'RUN_FINISHED',
       ...ids,
       result: 1,
       outcome: { type: 'success', pendingToolCallIds: ['c'] },
     })
-    expect(event).toEqual({ type: 'RUN_FINISHED', ...ids, result: 1, outcome: { type: 'success' } })
+    expect(event).toEqual({ type: 'RUN_FINISHED', ...ids, result: 1 })
+  })
+
+  it('that leaves none is a success', () => {
+    const outcome = { type: 'success' as const, pendingToolCallIds: [] }
+    const { event } = downgrade({ type: 'RUN_FINISHED', ...ids, outcome })
+    expect(event).toEqual({ type: 'RUN_FINISHED', ...ids, outcome: { type: 'success' } })
   })
 
   it('that interrupts does not tell when the interrupts expire, nor whose they are', () => {

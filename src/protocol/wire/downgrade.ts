@@ -101,8 +101,11 @@ function legacyEnd(event: EventOf<'RUN_FINISHED'>, lose: Lose): AgUiEvent {
   switch (event.outcome?.type) {
     case undefined:
       return event
-    case 'success':
-      return { ...event, outcome: { type: 'success' } }
+    case 'success': {
+      const { outcome, ...rest } = event
+      // Some of these clients read `success` as the end of the work, and do not report the results of their own tools.
+      return outcome.pendingToolCallIds?.length ? rest : { ...event, outcome: { type: 'success' } }
+    }
     case 'interrupt': {
       // A client that finds an interrupt expired refuses even to cancel it, and cannot continue the thread.
       const interrupts = event.outcome.interrupts.map(({ expiresAt, ...interrupt }, index) => {
