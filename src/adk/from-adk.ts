@@ -9,6 +9,7 @@ import {
 } from '@google/adk'
 import {
   checkOptionNames,
+  invalidAgent,
   limitsMember,
   withHistory,
   withPredictedState,
@@ -99,26 +100,30 @@ function createSharedRunner(
 ): Runner {
   const { appName, plugins = [] } = options
   const services = servicesFrom(options)
-  const runner = isApp(root)
-    ? new Runner({ ...services, appName: root.name, agent: root.rootAgent })
-    : new Runner({
-        ...services,
-        appName: typeof appName === 'string' ? appName : rootName(root),
-        agent: root,
-      })
-  checkServices(runner)
   const own = isApp(root) ? root.plugins : []
+  const named = isApp(root)
+    ? { appName: root.name, agent: root.rootAgent }
+    : { appName: typeof appName === 'string' ? appName : rootName(root), agent: root }
+  const runner = createRunner({ ...services, ...named })
+  checkServices(runner)
   return Object.defineProperty(runner, 'pluginManager', { value: new RunPluginManager([...own, ...plugins]) })
 }
+
+function createRunner(config: RunnerConfig): Runner {
+  try {
+    return new Runner(config)
+  } catch (cause) {
+    const reason = cause instanceof Error ? ` ADK says: ${cause.message}` : ''
+    throw new MillraceError('INVALID_AGENT', rootAdvice + reason, { cause })
+  }
+}
+
+const rootAdvice = '`fromAdk` takes an agent, a workflow or an app of ADK, or a function that makes a Runner.'
 
 function rootName(root: unknown): string {
   const name: unknown = isRecord(root) ? root.name : undefined
   if (typeof name === 'string' && name !== '') return name
-  throw invalidAgent('`fromAdk` takes an agent, a workflow, an app or a function that makes a Runner.')
-}
-
-function invalidAgent(message: string): MillraceError {
-  return new MillraceError('INVALID_AGENT', message)
+  throw invalidAgent(rootAdvice)
 }
 
 /**
@@ -196,5 +201,5 @@ function checkServices(runner: Runner): void {
 
 function missingService(service: keyof Services, user: string): MillraceError {
   const message = `${user} needs \`${service}\`. Give it to \`fromAdk\`, or leave out \`inMemoryServices: false\`.`
-  return new MillraceError('INVALID_AGENT', message)
+  return invalidAgent(message)
 }

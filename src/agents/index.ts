@@ -31,7 +31,14 @@ export { defineAgent, userMessage, type AgentOptions } from './chat/chat-agent.j
 export { checkpointOf, type Checkpoint, type SuspendedThread } from './interrupts/checkpoint.js'
 export { recoverInterrupts, type RecoveredInterrupts } from './interrupts/recover-interrupts.js'
 export { rootAddress } from './run/address.js'
-export { checkAgent, checkOptionNames } from './check-agent.js'
+export {
+  checkAgent,
+  checkAgents,
+  checkOptionNames,
+  describeKind,
+  invalidAgent,
+  memberOf,
+} from './check-agent.js'
 export { privateKeysMember } from './private-keys.js'
 export { limitsMember } from './run/limits.js'
 export { withPredictedState } from './run/predict-state.js'

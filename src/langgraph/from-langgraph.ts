@@ -1,6 +1,9 @@
 import type { Message } from '@ag-ui/core'
 import {
   checkOptionNames,
+  describeKind,
+  invalidAgent,
+  memberOf,
   interruptedBy,
   limitsMember,
   privateKeysMember,
@@ -10,7 +13,6 @@ import {
   type Agent,
   type AgentMemory,
 } from '../agents/index.js'
-import { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import {
   checkpointerOf,
@@ -42,10 +44,11 @@ export function fromLangGraph(
   options: LangGraphOptions = {},
 ): Agent {
   checkOptionNames('fromLangGraph', options, optionNames)
+  checkGraph(graphOrAgent)
   const graph = 'graph' in graphOrAgent ? graphOrAgent.graph : graphOrAgent
   const name = options.name ?? graph.name
   if (name === undefined || name === '')
-    throw new MillraceError('INVALID_AGENT', 'Give the graph a name: `fromLangGraph(graph, { name })`.')
+    throw invalidAgent('Give the graph a name: `fromLangGraph(graph, { name })`.')
   const { description = '', examples, capabilities } = options
   limitTools(graph)
   const setup = { name, graph, options }
@@ -62,6 +65,18 @@ export function fromLangGraph(
     ...privateKeysMember([options.privateKeys]),
   }
   return withHistory(agent, options.historyRewriter)
+}
+
+/** It may come from code without types. */
+function checkGraph(value: unknown): void {
+  const graph = memberOf(value, 'graph') ?? value
+  if (typeof memberOf(graph, 'stream') === 'function' && typeof memberOf(graph, 'invoke') === 'function')
+    return
+  const isBuilder = typeof memberOf(value, 'compile') === 'function'
+  const problem = isBuilder ? 'this one: call `.compile()` first' : describeKind(value)
+  throw invalidAgent(
+    `\`fromLangGraph\` takes a compiled graph or the result of \`createAgent\`, not ${problem}.`,
+  )
 }
 
 // The compiler checks that none is missing.

@@ -1,5 +1,7 @@
 import {
   checkOptionNames,
+  describeKind,
+  memberOf,
   interruptedBy,
   isAnswered,
   limitsMember,
@@ -28,6 +30,12 @@ import type { RemoteEnd } from './remote-translator.js'
  */
 export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions<A> = {}): Agent {
   checkOptionNames('fromAgUi', options, optionNames)
+  // It may come from code without types.
+  if (typeof memberOf(agent, 'runAgent') !== 'function')
+    throw new MillraceError(
+      'INVALID_AGENT',
+      `\`fromAgUi\` takes an agent of '@ag-ui/client', a \`new HttpAgent({ url })\` for example, not ${describeKind(agent)}.`,
+    )
   const name = options.name ?? agent.agentId
   if (name === undefined || name === '')
     throw new MillraceError('INVALID_AGENT', 'Give the agent a name: `fromAgUi(agent, { name })`.')

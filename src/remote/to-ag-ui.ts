@@ -2,6 +2,7 @@ import { AbstractAgent, type AgentConfig, type BaseEvent } from '@ag-ui/client'
 import type { AgentCapabilities, RunAgentInput } from '@ag-ui/core'
 import { Observable, type Subscriber } from 'rxjs'
 import {
+  checkAgent,
   startCheckedRun,
   withAuthor,
   type Agent,
@@ -56,6 +57,7 @@ export interface ToAgUiOptions extends Pick<RunOptions, RunOptionName>, Pick<Age
  * const runtime = new CopilotRuntime({ agents: { concierge: toAgUi(concierge, { clients: '0.0.59' }) } })
  */
 export function toAgUi(agent: Agent, options: ToAgUiOptions = {}): AbstractAgent {
+  checkAgent(agent, 'The agent of `toAgUi`')
   return new LocalAgent(agent, options)
 }
 

@@ -1,4 +1,4 @@
-import { checkAgent, type Agent } from '../agents/index.js'
+import { checkAgents, type Agent } from '../agents/index.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
@@ -97,15 +97,14 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
 }
 
 function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
+  checkAgents(agents, { of: 'A server', option: 'agents' })
   const byName = new Map<string, Agent>()
   for (const agent of agents) {
-    checkAgent(agent)
     const { name } = agent
     if (byName.has(name))
       throw new MillraceError('INVALID_AGENT', `Two agents are named '${name}'. Give each a name of its own.`)
     byName.set(name, agent)
   }
-  if (byName.size === 0) throw new MillraceError('INVALID_AGENT', 'A server needs at least one agent.')
   return byName
 }
 

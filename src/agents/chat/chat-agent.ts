@@ -1,8 +1,8 @@
 import type { AgentCapabilities, Message } from '@ag-ui/core'
 import type { PredictStateMapping } from '../../bridge/predict-state.js'
-import { MillraceError } from '../../core/errors.js'
 import type { Model, ModelSettings } from '../../models/index.js'
 import type { Agent, AgentLimits, RunContext, Tool, ToolSource, HistoryRewriter } from '../contract.js'
+import { checkAgents, checkGiven, checkList, checkName } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
 import type { Middleware } from './middleware.js'
 import { toRetryPolicy, type RetryOptions } from '../retry/retry-policy.js'
@@ -12,6 +12,7 @@ import { teamAgent } from '../transfer/team.js'
 import { privateKeysMember } from '../private-keys.js'
 import { limitsMember } from '../run/limits.js'
 import { withPredictedState } from '../run/predict-state.js'
+import { checkMiddlewares, checkModel, checkToolList } from './check-options.js'
 import { runChat } from './loop.js'
 import { createOutput, type Output } from './output.js'
 import { checkTools } from './toolbox.js'
@@ -77,10 +78,8 @@ export interface ChatConfig extends Omit<AgentOptions, 'retry' | 'output' | 'his
  * const agent = defineAgent({ name: 'concierge', instructions: 'Help guests.', model, tools: [weather, book] })
  */
 export function defineAgent(options: AgentOptions): Agent {
-  const { name, description = '', model, maxIterations = 20, tools = [] } = options
-  if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'An agent needs a name.')
-  if (!isModel(model) && typeof model !== 'function')
-    throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a model: the demoModel() to begin with.`)
+  checkAgentOptions(options)
+  const { name, description = '', maxIterations = 20, tools = [] } = options
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const known = tools.filter((tool): tool is Tool => 'call' in tool)
   checkTools(known, name)
@@ -124,16 +123,24 @@ export function defineAgent(options: AgentOptions): Agent {
   })
 }
 
+function checkAgentOptions(options: AgentOptions): void {
+  checkGiven('defineAgent', options, '{ name, model }')
+  const { name, model, failover = [], tools = [], middlewares = [], subAgents = [] } = options
+  checkName(name, 'An agent')
+  const of = `Agent '${name}'`
+  if (typeof model !== 'function') checkModel(model, of)
+  checkList(failover, { of, option: 'failover', what: 'models' })
+  for (const one of failover) checkModel(one, of)
+  checkToolList(tools, of)
+  checkMiddlewares(middlewares, of)
+  checkAgents(subAgents, { of, option: 'subAgents', mayBeEmpty: true })
+}
+
 /** The names of the agent's tools. Undefined if sources or middlewares may add some. */
 function knownTools({ tools, middlewares }: ChatConfig): readonly string[] | undefined {
   if (middlewares.length > 0) return undefined
   const own = tools.flatMap((tool) => ('call' in tool ? [tool.name] : []))
   return own.length === tools.length ? own : undefined
-}
-
-/** It may come from code without types. */
-function isModel(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'stream' in value
 }
 
 /** A user message, for conversations written by hand. */

@@ -1,4 +1,5 @@
 import type { Message } from '@ag-ui/core'
+import { checkAgent } from '../check-agent.js'
 import type { Agent, HistoryEntry, HistoryRewriter, RunContext } from '../contract.js'
 import { nameAt, rootOf } from '../run/address.js'
 import { wrapAgent } from '../wrap-agent.js'
@@ -15,6 +16,7 @@ import { rewriteHistory } from './rewrite-history.js'
  * const brief = withHistory(team, (entries) => rewriteHistory(entries.slice(-10)))
  */
 export function withHistory(agent: Agent, rewriter: HistoryRewriter | undefined): Agent {
+  checkAgent(agent, 'The agent of `withHistory`')
   if (!rewriter) return agent
   return wrapAgent(agent, (ctx) => agent.run(contextWith(ctx, { rewriter, isNew: newMessages(ctx) })))
 }

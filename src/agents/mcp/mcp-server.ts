@@ -1,4 +1,5 @@
 import { MillraceError } from '../../core/errors.js'
+import { checkGiven } from '../check-agent.js'
 
 /** An MCP server that runs as a child process and is reached over its standard input and output. */
 export interface McpCommand {
@@ -32,6 +33,7 @@ export type McpServer = McpCommand | McpUrl
 
 /** Throws INVALID_AGENT for a server without a usable command or URL. */
 export function checkServer(server: McpServer): void {
+  checkGiven('mcpTools', server, '{ url }')
   if ((server.command === undefined) === (server.url === undefined))
     throw invalidServer('An MCP server needs either a `command` or a `url`.')
   if (server.command === '') throw invalidServer('The `command` of an MCP server is empty.')

@@ -1,5 +1,7 @@
 import { MillraceError } from '../../core/errors.js'
+import { checkAgents, checkGiven, checkName } from '../check-agent.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
+import { checkMiddlewares, checkToolList } from '../chat/check-options.js'
 import type { Agent, Tool } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { privateKeysMember } from '../private-keys.js'
@@ -37,8 +39,15 @@ const generalPurpose = 'general-purpose'
  * @example
  * const researcher = deepAgent({ name: 'researcher', model, tools: [search], subAgents: [critic] })
  */
-export function deepAgent({ subAgents = [], files = stateFiles(), ...options }: DeepAgentOptions): Agent {
+export function deepAgent(given: DeepAgentOptions): Agent {
+  checkGiven('deepAgent', given, '{ name, model }')
+  const { subAgents = [], files = stateFiles(), ...options } = given
   const { name, instructions, tools = [], middlewares = [], maxIterations = 50 } = options
+  const of = `Agent '${name}'`
+  checkName(name, 'An agent')
+  checkAgents(subAgents, { of, option: 'subAgents', mayBeEmpty: true })
+  checkToolList(tools, of)
+  checkMiddlewares(middlewares, of)
   const workspace = fileWorkspace({ backend: files })
   const shared = { ...options, maxIterations, middlewares: [workspace, ...middlewares] }
   const isReplaced = subAgents.some((agent) => agent.name === generalPurpose)

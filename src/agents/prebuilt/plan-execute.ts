@@ -1,6 +1,7 @@
 import { isAbortError } from '../../core/abort.js'
 import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
+import { checkAgent, checkGiven, checkName } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
 import type { Agent, Control, RunContext } from '../contract.js'
 import { agentTree } from '../interrupts/checkpoint.js'
@@ -56,9 +57,11 @@ export interface PlanExecuteOptions {
  * const trip = planExecute({ name: 'trip', planner: model, executor: agentWithTools })
  */
 export function planExecute(options: PlanExecuteOptions): Agent {
+  checkGiven('planExecute', options, '{ name, planner, executor }')
   const { name, description = '', executor, examples, stateKey = 'plan' } = options
   const { maxIterations = 10, onExhausted = 'error' } = options
-  if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'An agent needs a name.')
+  checkName(name, 'An agent')
+  checkAgent(executor, `The \`executor\` of '${name}'`)
   checkStateKey('stateKey', stateKey)
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
   const planner = toPlanner(options.planner)

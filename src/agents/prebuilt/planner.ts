@@ -2,7 +2,9 @@ import { MillraceError } from '../../core/errors.js'
 import type { Model } from '../../models/index.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control } from '../contract.js'
+import { checkAgent, foreignAgent, memberOf } from '../check-agent.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
+import { checkModel } from '../chat/check-options.js'
 import { checkAgainst, type Schema } from '../tools/schema.js'
 import { extendInstructions } from '../middlewares/instructions.js'
 import { replannerResultSchema, plannerResultSchema } from './plan.js'
@@ -38,7 +40,7 @@ export function toPlanner(source: PlannerSource): Agent {
 /** Without a replanner, the planner's model and options are used. Throws INVALID_AGENT if the planner is an agent. */
 export function toReplanner(planner: PlannerSource, replanner: PlannerSource | undefined): Agent {
   const role = { name: 'replanner', guidance: replanInstructions, output: replannerResultSchema }
-  if (replanner) return toPlannerAgent(replanner, role)
+  if (replanner !== undefined) return toPlannerAgent(replanner, role)
   if ('run' in planner) {
     const message = `The planner '${planner.name}' is an agent, which cannot decide what follows too: give a replanner.`
     throw new MillraceError('INVALID_AGENT', message)
@@ -55,10 +57,19 @@ interface PlannerRole {
 }
 
 function toPlannerAgent(source: PlannerSource, { name, guidance, output }: PlannerRole): Agent {
+  checkPlannerSource(source, name)
   if ('run' in source) return source
   const options = 'stream' in source ? { model: source } : source
   const instructions = extendInstructions(options.instructions, guidance)
   return defineAgent({ name, ...options, instructions, output })
+}
+
+/** It may come from code without types. */
+function checkPlannerSource(source: unknown, role: string): void {
+  const isModel = typeof memberOf(source, 'stream') === 'function'
+  const isAgent = memberOf(source, 'run') !== undefined || foreignAgent(source) !== undefined
+  if (isAgent) checkAgent(source, `The \`${role}\` of a plan`)
+  else if (isModel || memberOf(source, 'model') === undefined) checkModel(source, `The ${role} of a plan`)
 }
 
 /** The result of a planner. Throws AGENT_ERROR if it does not match the schema. */

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../core/errors.js'
+import { checkAgent, checkAgents, checkGiven, invalidAgent } from '../check-agent.js'
 import type { Agent } from '../contract.js'
 import { defineAgent, type AgentOptions } from '../chat/chat-agent.js'
 import { teamAgent } from '../transfer/team.js'
@@ -41,10 +41,10 @@ const guidance = [
  * const desk = supervisor({ lead: fromAdk(agent), workers: [researcher, mathematician] })
  */
 export function supervisor(options: SupervisorOptions | LeadSupervisorOptions): Agent {
+  checkGiven('supervisor', options, '{ name, model, workers }')
   const { workers, onWorkerError = 'tell', maxTransfers = 20 } = options
   const lead = toLead(options)
-  if (workers.length === 0)
-    throw new MillraceError('INVALID_AGENT', `Supervisor '${lead.name}' has no workers.`)
+  checkAgents(workers, { of: `Supervisor '${lead.name}'`, option: 'workers' })
   return teamAgent({
     lead,
     members: workers.map(toWorker),
@@ -56,7 +56,14 @@ export function supervisor(options: SupervisorOptions | LeadSupervisorOptions): 
 }
 
 function toLead(options: SupervisorOptions | LeadSupervisorOptions): Agent {
-  if (options.lead) return withTransferTool(options.lead)
+  // It may come from code without types.
+  const given: unknown = options.lead
+  if (given !== undefined && given !== null) {
+    checkAgent(given, 'The `lead` of `supervisor`')
+    return withTransferTool(given)
+  }
+  if (!('name' in options))
+    throw invalidAgent('`supervisor` needs a `lead`, an agent, or the `name` and `model` of a new one.')
   const { workers: _workers, onWorkerError: _tell, maxTransfers: _most, lead: _none, ...rest } = options
   return defineAgent({ ...rest, instructions: extendInstructions(rest.instructions, guidance) })
 }

@@ -9,6 +9,7 @@ import {
   type RunStream,
 } from '../../protocol/index.js'
 import type { Agent, Control, RunContext } from '../contract.js'
+import { checkAgent } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
 import { wrapAgent } from '../wrap-agent.js'
 import {
@@ -62,6 +63,7 @@ interface Retrying extends RetryPolicy {
  * const patient = withRetry(agent, { maxRetries: 5, delayMs: 500 })
  */
 export function withRetry(agent: Agent, options: WithRetryOptions = {}): Agent {
+  checkAgent(agent, 'The agent of `withRetry`')
   const { maxRetries = 3, delayMs = 1000, factor = 2, maxDelayMs = 60_000, jitter = 0 } = options
   checkNumber('maxRetries', maxRetries, { isInteger: true })
   checkNumber('delayMs', delayMs)

@@ -1,5 +1,6 @@
 import type { Message } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
+import { checkAgent, checkDescription } from '../check-agent.js'
 import type { Agent, DelegatedCall, Tool, ToolContext } from '../contract.js'
 import { InterruptSignal } from '../interrupts/interrupt-scope.js'
 import { agentTree } from '../interrupts/checkpoint.js'
@@ -22,9 +23,9 @@ export interface AgentToolOptions {
  * interrupts pass through; its exit, break and transfer stay inside.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
+  checkAgent(agent, 'The agent of `agentTool`')
+  checkDescription(agent, 'the model that may call it chooses by that')
   const { name, description } = agent
-  if (description.trim() === '')
-    throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a description to be used as a tool.`)
   const { history = 'none', isShown = true } = options
   const { input = requestSchema } = options
   const what = `The input of agent '${name}'`

@@ -3,6 +3,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { JsonSchema } from '../../models/index.js'
 import { describeIssues } from '../json-schema/issues.js'
 import { isStandardSchema, toChecker, toJsonSchema, type Checker } from './schema.js'
+import { checkGiven } from '../check-agent.js'
 import type { Tool, ToolContext } from '../contract.js'
 
 interface ToolBasics<Args> {
@@ -60,8 +61,8 @@ export function defineTool(definition: PlainToolDefinition): Tool
 export function defineTool(
   definition: SchemaToolDefinition<StandardSchemaV1> | JsonToolDefinition<unknown> | PlainToolDefinition,
 ): Tool {
-  const { name, description, returnDirectly, timeoutMs } = definition
   checkBasics(definition)
+  const { name, description, returnDirectly, timeoutMs } = definition
   const { parameters, check } = toParameters(definition)
   return {
     name,
@@ -82,8 +83,9 @@ export function defineTool(
 }
 
 function checkBasics(definition: ToolBasics<never>): void {
+  checkGiven('defineTool', definition, '{ name, description, execute }')
   const { name, description, timeoutMs } = definition
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw invalidTool(name, 'a name is 1 to 64 letters, digits, underscores and hyphens')
   if (typeof description !== 'string' || description.trim() === '')
     throw invalidTool(name, 'a description is missing; the model chooses by it')
@@ -115,6 +117,6 @@ function toParameters({ name, input, parameters }: ToolInput): { parameters: Jso
 
 const noParameters: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
 
-function invalidTool(name: string, why: string): MillraceError {
-  return new MillraceError('INVALID_AGENT', `Tool '${name}': ${why}.`)
+function invalidTool(name: unknown, why: string): MillraceError {
+  return new MillraceError('INVALID_AGENT', `Tool '${String(name)}': ${why}.`)
 }

@@ -2,7 +2,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isAbortError } from '../../core/abort.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Agent, Control, RunContext, TransferTarget } from '../contract.js'
-import { checkAgent } from '../check-agent.js'
+import { checkAgent, checkAgents, checkDescription, checkGiven } from '../check-agent.js'
 import { checkNumber } from '../check-number.js'
 import { privateKeysMember } from '../private-keys.js'
 import { wrapAgent } from '../wrap-agent.js'
@@ -46,8 +46,11 @@ export interface TeamOptions {
  * @example
  * const desk = team({ lead: router, members: [billing, shipping] })
  */
-export function team({ lead, members, transferToPeers = false, maxTransfers = 20 }: TeamOptions): Agent {
-  if (members.length === 0) throw new MillraceError('INVALID_AGENT', `Team '${lead.name}' has no members.`)
+export function team(options: TeamOptions): Agent {
+  checkGiven('team', options, '{ lead, members }')
+  const { lead, members, transferToPeers = false, maxTransfers = 20 } = options
+  checkAgent(lead, 'The `lead` of `team`')
+  checkAgents(members, { of: `Team '${lead.name}'`, option: 'members' })
   return teamAgent({
     ...{ lead: withTransferTool(lead), members: members.map(withTransferTool), peers: transferToPeers },
     ...{ afterMember: 'end', onMemberError: 'throw', maxTransfers },
@@ -64,16 +67,15 @@ interface TeamFrame {
 export function teamAgent(team: Team): Agent {
   const { lead, members } = team
   checkNumber('maxTransfers', team.maxTransfers, { min: 1, isInteger: true })
-  for (const member of members) checkAgent(member)
   const names = new Set([lead.name])
-  for (const { name, description } of members) {
+  for (const member of members) {
+    const { name } = member
     if (names.has(name))
       throw new MillraceError(
         'INVALID_AGENT',
         `Agent '${lead.name}' has two agents named '${name}'. Rename one.`,
       )
-    if (description.trim() === '')
-      throw new MillraceError('INVALID_AGENT', `Agent '${name}' needs a description: it is chosen by it.`)
+    checkDescription(member, 'the lead chooses it by that')
     names.add(name)
   }
   const agents = Object.fromEntries(members.map((member) => [member.name, agentTree(member)]))

@@ -3,6 +3,7 @@ import { systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { randomIds, type IdSource } from '../../core/ids.js'
 import type { AgUiEvent } from '../../protocol/index.js'
+import { checkAgent } from '../check-agent.js'
 import type { Agent } from '../contract.js'
 import { sortAnswers } from '../interrupts/resume.js'
 import { createRunBuffer, type RunBuffer } from '../run/run-buffer.js'
@@ -36,6 +37,7 @@ import { parseSavedLoop, saveLoop } from './saved-loop.js'
  * for await (const event of loop.events) show(event)
  */
 export function createTurnLoop(agent: Agent, options: TurnLoopOptions = {}): TurnLoop {
+  checkAgent(agent, 'The agent of `createTurnLoop`')
   const loop = createLoop(agent, options)
   advance(loop)
   return {

@@ -20,10 +20,10 @@ interface LoopFrame {
  * @example
  * const essay = loop({ name: 'essay', agents: [writer, critic], maxIterations: 3 })
  */
-export function loop({ maxIterations = 10, ...options }: LoopOptions): Agent {
+export function loop(options: LoopOptions): Agent {
+  const { maxIterations = 10 } = Object(options) as Partial<LoopOptions>
   checkNumber('maxIterations', maxIterations, { min: 1, isInteger: true })
-  const agents = [...options.agents]
-  return workflowAgent('loop', options, (ctx) =>
+  return workflowAgent('loop', options, (agents, ctx) =>
     runRounds({ name: options.name, agents, maxIterations }, ctx),
   )
 }

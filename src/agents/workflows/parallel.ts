@@ -31,9 +31,11 @@ type Failed = { readonly type: 'failed'; readonly lane: number; readonly error: 
  * @example
  * const views = parallel({ name: 'views', agents: [optimist, pessimist], onError: 'settle' })
  */
-export function parallel({ onError = 'abort', ...options }: ParallelOptions): Agent {
-  const agents = [...options.agents]
-  return workflowAgent('parallel', options, (ctx) => runLanes({ name: options.name, agents, onError }, ctx))
+export function parallel(options: ParallelOptions): Agent {
+  return workflowAgent('parallel', options, (agents, ctx) => {
+    const { name, onError = 'abort' } = options
+    return runLanes({ name, agents, onError }, ctx)
+  })
 }
 
 interface Lanes {

@@ -15,8 +15,7 @@ interface SequenceFrame {
  * const report = sequential({ name: 'report', agents: [researcher, writer, editor] })
  */
 export function sequential(options: WorkflowOptions): Agent {
-  const agents = [...options.agents]
-  return workflowAgent('sequential', options, (ctx) => runSteps(options.name, agents, ctx))
+  return workflowAgent('sequential', options, (agents, ctx) => runSteps(options.name, agents, ctx))
 }
 
 async function* runSteps(

@@ -1,6 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Agent, AgentLimits, Control } from '../contract.js'
-import { checkAgent } from '../check-agent.js'
+import type { Agent, AgentLimits, Control, RunContext } from '../contract.js'
+import { checkAgents, checkGiven, checkName } from '../check-agent.js'
 import { agentTree } from '../interrupts/checkpoint.js'
 import { isDone } from '../run/control.js'
 import { privateKeysMember } from '../private-keys.js'
@@ -19,13 +19,15 @@ export interface WorkflowOptions {
 
 /** An agent made of others. Throws INVALID_AGENT when it has none. */
 export function workflowAgent(
-  kind: string,
-  { name, description = '', agents, examples, limits }: WorkflowOptions,
-  run: Agent['run'],
+  kind: 'sequential' | 'loop' | 'parallel',
+  options: WorkflowOptions,
+  run: (agents: readonly Agent[], ctx: RunContext) => ReturnType<Agent['run']>,
 ): Agent {
-  if (name.trim() === '') throw new MillraceError('INVALID_AGENT', 'A workflow needs a name.')
-  if (agents.length === 0) throw new MillraceError('INVALID_AGENT', `Workflow '${name}' has no agents.`)
-  for (const agent of agents) checkAgent(agent)
+  checkGiven(kind, options, '{ name, agents }')
+  const { name, description = '', examples, limits } = options
+  checkName(name, 'A workflow')
+  checkAgents(options.agents, { of: `Workflow '${name}'`, option: 'agents' })
+  const agents = [...options.agents]
   return {
     name,
     description,
@@ -35,7 +37,7 @@ export function workflowAgent(
       name,
       agents: Object.fromEntries(agents.map((agent, index) => [index, agentTree(agent)])),
     },
-    run,
+    run: (ctx) => run(agents, ctx),
     ...(examples === undefined ? {} : { examples }),
     ...limitsMember(limits),
     ...privateKeysMember(agents.map(({ privateKeys }) => privateKeys)),

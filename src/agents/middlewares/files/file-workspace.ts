@@ -1,5 +1,5 @@
-import { MillraceError } from '../../../core/errors.js'
 import type { Middleware } from '../../chat/middleware.js'
+import { checkGiven, invalidAgent } from '../../check-agent.js'
 import { checkNumber } from '../../check-number.js'
 import type { Tool } from '../../contract.js'
 import { addInstructions } from '../instructions.js'
@@ -43,6 +43,7 @@ const maxChars = 40_000
  * const agent = defineAgent({ name: 'writer', model, middlewares: [fileWorkspace({ root: './drafts' })] })
  */
 export function fileWorkspace(options: FileWorkspaceOptions): Middleware {
+  checkGiven('fileWorkspace', options, '{ root }')
   const { root, backend, prefix = '', readOnly = false, instructions = '' } = options
   const { ignore = ['.git', 'node_modules'], maxFileBytes = 1_000_000, maxResults = 200 } = options
   checkNumber('maxFileBytes', maxFileBytes, { min: 1, isInteger: true })
@@ -71,7 +72,7 @@ function workspaceTools(workspace: Workspace, readOnly: boolean): Tool[] {
 }
 
 /** An empty path would be the working directory of the process. */
-function checkRoot(root: string): string {
-  if (root.trim() !== '') return root
-  throw new MillraceError('INVALID_AGENT', "The option 'root' must be the path of a folder.")
+function checkRoot(root: unknown): string {
+  if (typeof root === 'string' && root.trim() !== '') return root
+  throw invalidAgent("The option 'root' must be the path of a folder, unless there is a `backend`.")
 }

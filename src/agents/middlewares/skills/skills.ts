@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../core/errors.js'
+import { checkGiven } from '../../check-agent.js'
 import type { Middleware } from '../../chat/middleware.js'
 import type { Tool, ToolContext } from '../../contract.js'
 import { defineTool } from '../../tools/define-tool.js'
@@ -34,7 +35,9 @@ export interface SkillsOptions {
  * @example
  * const agent = defineAgent({ name: 'analyst', model, middlewares: [skills({ dirs: ['./skills'] })] })
  */
-export function skills({ dirs = [], skills: given = [] }: SkillsOptions): Middleware {
+export function skills(options: SkillsOptions): Middleware {
+  checkGiven('skills', options, '{ dirs }')
+  const { dirs = [], skills: given = [] } = options
   if (dirs.length === 0 && given.length === 0)
     throw new MillraceError('INVALID_AGENT', "Give skills with 'dirs' or 'skills'.")
   const own = given.map((skill) => ({ ...skill, origin: `the option 'skills'` }))

@@ -1,5 +1,7 @@
 import { MillraceError } from '../../../core/errors.js'
 import type { Middleware } from '../../chat/middleware.js'
+import { checkGiven } from '../../check-agent.js'
+import { checkToolList } from '../../chat/check-options.js'
 import { checkNumber } from '../../check-number.js'
 import type { RunContext, Tool, ToolSource } from '../../contract.js'
 import { defineTool } from '../../tools/define-tool.js'
@@ -33,7 +35,10 @@ export interface ToolSearchOptions {
  * const search = toolSearch({ tools: [mcpTools(github), mcpTools(jira)] })
  * const agent = defineAgent({ name: 'clerk', model, tools: [clock], middlewares: [search] })
  */
-export function toolSearch({ tools, alwaysOn = [], maxResults = 5 }: ToolSearchOptions): Middleware {
+export function toolSearch(options: ToolSearchOptions): Middleware {
+  checkGiven('toolSearch', options, '{ tools }')
+  const { tools, alwaysOn = [], maxResults = 5 } = options
+  checkToolList(tools, '`toolSearch`')
   checkNumber('maxResults', maxResults, { min: 1, max: 50, isInteger: true })
   checkAlwaysOn(alwaysOn, tools)
   const hiddenTools = createHiddenToolsRegistry()
