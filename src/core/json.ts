@@ -5,6 +5,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** An object without some of its members. The same value when there is nothing to leave out. */
+export function withoutKeys(value: unknown, isLeftOut: (key: string) => boolean): unknown {
+  if (!isRecord(value) || !Object.keys(value).some(isLeftOut)) return value
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !isLeftOut(key)))
+}
+
 /**
  * Whether two JSON values are equal. The order of members does not matter, and an undefined member counts as absent.
  * Recursive: values from outside must have a bounded depth.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PROTOCOL_VERSION, type Message, type RunAgentInput } from '@ag-ui/core'
 import { withoutOrigin, type RunContext } from '../agents/index.js'
+import { isRecord, withoutKeys } from '../core/json.js'
 import { isRejected, withoutValueTypes } from '../protocol/index.js'
 import type { AgUiAgent, Forwarded, FromAgUiOptions } from './contract.js'
 import { toResume, type RemoteFrame } from './interrupts.js'
@@ -29,8 +30,9 @@ export async function prepareRemoteRun<A extends AgUiAgent>(
   frame: RemoteFrame | undefined,
 ): Promise<PreparedRun<A>> {
   const { name, options } = setup
-  const { messages, setState } = ctx
-  const { callId, newId, report } = ctx.services
+  const { messages } = ctx
+  const { callId, newId, report, isPrivateKey } = ctx.services
+  const readState = (): unknown => withoutKeys(ctx.state, isPrivateKey)
   const agent = await copyAgent(setup, ctx)
   const runId = newId('run')
   const ids = new RemoteIds({ ...ctx.span, runId, messages, callId })
@@ -42,14 +44,16 @@ export async function prepareRemoteRun<A extends AgUiAgent>(
       .toRemoteMessages(messages)
       .filter(isForwarded)
       .map((message) => withoutOrigin(message, ctx.span.address)),
+    state: readState(),
     forward,
     ...(frame ? { resume: toResume(frame) } : {}),
   })
   const translator = new RemoteTranslator({
-    ...{ name, runId, ids, setState, newId, report },
+    ...{ name, runId, ids, newId, report },
     messages: input.messages,
     sharesState: forward.includes('state'),
-    readState: () => ctx.state,
+    readState,
+    setState: (next) => ctx.setState((current: unknown) => withPrivateKeys(next, current, isPrivateKey)),
   })
   // The client of `@ag-ui/client` 1.0 warns about what 1.1 adds.
   return { agent, input: withoutValueTypes(input), translator, ids }
@@ -73,11 +77,12 @@ interface InputOptions extends Pick<
   RunAgentInput,
   'threadId' | 'runId' | 'protocolVersion' | 'messages' | 'resume'
 > {
+  readonly state: unknown
   readonly forward: readonly Forwarded[]
 }
 
 /** The input of the run. A copy: an agent in this process may write into it. */
-function toInput({ client, state }: RunContext, { forward, ...input }: InputOptions): RunAgentInput {
+function toInput({ client }: RunContext, { forward, state, ...input }: InputOptions): RunAgentInput {
   return structuredClone({
     ...input,
     tools: forward.includes('tools') ? [...client.tools] : [],
@@ -85,6 +90,13 @@ function toInput({ client, state }: RunContext, { forward, ...input }: InputOpti
     state: forward.includes('state') ? state : {},
     forwardedProps: forward.includes('forwardedProps') ? (client.forwardedProps ?? {}) : {},
   })
+}
+
+/** The state that a remote agent has made, with the private keys as they are here: it has none of them. */
+function withPrivateKeys(next: unknown, current: unknown, isPrivate: (key: string) => boolean): unknown {
+  if (!isRecord(next)) return next
+  const own = isRecord(current) ? withoutKeys(current, (key) => !isPrivate(key)) : {}
+  return { ...(withoutKeys(next, isPrivate) as object), ...(own as object) }
 }
 
 /** Leaves out activities, which are for clients only, and rejected messages. */

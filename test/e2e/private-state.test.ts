@@ -21,8 +21,10 @@ import {
 import { supervisor } from '../../src/agents/prebuilt/index.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
+import { fromAgUi } from '../../src/remote/index.js'
 import { deferred } from '../support/run-agent.js'
 import { serveAgents, type ServedAgents } from '../support/serve-agents.js'
+import { ScriptedAgUi, whole } from './support-remote.js'
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
@@ -261,4 +263,21 @@ describe('the private keys of a graph', () => {
     }
     expect(shown).toEqual({ other: state, own: { role: 'mine' } })
   })
+})
+
+it('private keys do not leave for a remote agent, which cannot change them either', async () => {
+  const { agent } = vault()
+  const far = new ScriptedAgUi(
+    whole({ type: 'STATE_SNAPSHOT', snapshot: { role: 'forged', 'app:key': 'forged', theme: 'far' } }),
+  )
+  const remote = fromAgUi(far, { name: 'far', description: 'Far away.' })
+  const served = await serveAgents({
+    agents: [sequential({ name: 'flow', agents: [agent, remote] })],
+    hooks: { initialState: () => ({ role: 'secret guest', 'app:key': 'secret', score: 'secret', size: 1 }) },
+    state: { private: ['score'] },
+  })
+  await served.talk().say('Open.')
+  expect(far.inputs.map(({ state }): unknown => state)).toEqual([{ theme: 'no!', size: 1 }])
+  const own = { role: 'secret guest', 'app:key': 'secret', score: 'secret', trail: ['secret step 0'] }
+  expect(await served.state.read(thread)).toEqual({ ...own, theme: 'far' })
 })

@@ -1,6 +1,6 @@
-import { isEqual, isRecord } from '../../core/json.js'
+import { isEqual, isRecord, withoutKeys } from '../../core/json.js'
 import type { Thread } from '../../threads/contract.js'
-import { withoutKeys, type StateRulesHandle } from './state-rules.js'
+import type { StateRulesHandle } from './state-rules.js'
 
 /** How much of a thread a client knows: all of it, an older part, or nothing. */
 export type Knowledge = 'all' | 'some' | 'none'

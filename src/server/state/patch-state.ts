@@ -1,9 +1,9 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import { JsonPatchOperationSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
-import { isEqual, isRecord } from '../../core/json.js'
+import { isEqual, isRecord, withoutKeys } from '../../core/json.js'
 import { applyOperation, PatchMisfit, readAt, segmentsOf, toPointer, topKeyOf } from './json-patch.js'
-import { withoutKeys, type StateRulesHandle } from './state-rules.js'
+import type { StateRulesHandle } from './state-rules.js'
 
 const maxOperations = 1000
 // A list that is copied into itself doubles with every operation.

@@ -1,5 +1,5 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
-import { isRecord } from '../../core/json.js'
+import { isRecord, withoutKeys } from '../../core/json.js'
 import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '../../protocol/index.js'
 import type { Agent } from '../../agents/index.js'
 import type { ThreadKey } from '../../threads/contract.js'
@@ -66,12 +66,6 @@ export function createStateRulesOf(
     ]),
   )
   return ({ agent }) => ofAgents.get(agent) ?? ofServer
-}
-
-/** A state without some of its top-level keys. */
-export function withoutKeys(state: unknown, isLeftOut: (key: string) => boolean): unknown {
-  if (!isRecord(state) || !Object.keys(state).some(isLeftOut)) return state
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !isLeftOut(key)))
 }
 
 type Visibility = Pick<StateRulesHandle, 'isPrivate' | 'visible'>
