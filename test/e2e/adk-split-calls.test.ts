@@ -5,8 +5,10 @@ import {
   FunctionTool,
   InMemorySessionService,
   LlmAgent,
+  Runner,
   SequentialAgent,
   START,
+  StreamingMode,
   Workflow,
   type AuthConfig,
   type BaseAgent,
@@ -164,6 +166,22 @@ async function converse({ answers, make, root = 'an agent', between = 'nothing' 
   }
 }
 
+/** The requests of ADK's own Runner in the same conversation. */
+async function bareRequests({ answers, make }: SplitOptions, texts: readonly string[]): Promise<string[][]> {
+  const { model, calls: requests } = await make(answers)
+  const agent = new LlmAgent({ name: 'helper', model: model(), tools: ownTools })
+  const sessionService = new InMemorySessionService()
+  const key = { appName: 'bare', userId: 'u', sessionId: 's' }
+  await sessionService.createSession(key)
+  const runner = new Runner({ appName: 'bare', agent, sessionService })
+  const runConfig = { streamingMode: StreamingMode.SSE }
+  for (const text of texts) {
+    const newMessage = { role: 'user', parts: [{ text }] }
+    for await (const _ of runner.runAsync({ ...key, newMessage, runConfig }));
+  }
+  return requests.map(requestLines)
+}
+
 const allAnswered = [
   'model: ask({}) | pick({}) | third({})',
   'user: ask -> {"result":"A"} | pick -> {"result":"B"} | third -> {"result":"C"}',
@@ -297,6 +315,23 @@ describe.each([
       'user: Go',
       'model: mail({}) | post({}) | sign({})',
       expect.stringMatching(/mail -> {"by":"mail"} .* post -> {"error":.*} .* sign -> {"by":"sign"}/),
+    ])
+  })
+
+  it('those of the agent’s own tools alone reach the model as ADK’s Runner sends them', async () => {
+    const answers = [calls('look', 'find'), says('Nice.'), says('Bye.')]
+    const bare = await bareRequests({ answers, make }, ['Go', 'Thanks'])
+    const talk = await converse({ answers, make })
+    await talk.say('Go')
+    await talk.say('Thanks')
+    expect(talk.requests.map(requestLines)).toEqual(bare)
+    // ADK runs the tool of a chunk before it reads the next one.
+    expect(bare[1]).toEqual([
+      'user: Go',
+      'model: look({})',
+      'user: look -> {"by":"look"}',
+      'model: find({})',
+      'user: find -> {"by":"find"}',
     ])
   })
 
