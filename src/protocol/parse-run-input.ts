@@ -5,6 +5,7 @@ import { isRecord } from '../core/json.js'
 import { Dropped, checkValue, formatPath, jsonKind, quoteShort } from './check/check-value.js'
 import { toShape } from './check/schema-shape.js'
 import type { FieldNote, ParsedRunInput, Peer } from './contract.js'
+import { uniqueMessages } from './unique-messages.js'
 
 const maxWarnings = 100
 const maxIssues = 20
@@ -13,7 +14,7 @@ const inputShape = toShape(RunAgentInputSchema)
 
 /**
  * Checks the body of a run request. Drops unknown members with a warning, reads the forms of older clients
- * as 1.0, and refuses malformed fields. Never mutates the body; shares with it what needs no change.
+ * as 1.0, and refuses malformed fields and two messages of one id. Never mutates the body; shares with it what needs no change.
  *
  * Throws `INVALID_INPUT`, naming the first malformed field and listing up to 20 in `details.issues`, or
  * `UNSUPPORTED_PROTOCOL` when the client speaks another major version.
@@ -29,12 +30,15 @@ export function parseRunInput(body: unknown): ParsedRunInput {
   if (issue) throw invalidInput(issue, others)
   // checkValue has just compared every member with the schema this type is generated from.
   const input = checked.value as RunAgentInput
+  const unique = uniqueMessages(input.messages)
+  const [clash, ...clashes] = unique.issues
+  if (clash) throw invalidInput(clash, clashes)
   return {
-    input: { ...input, state: input.state ?? {}, ...withLists(input) },
+    input: { ...input, messages: unique.messages, state: input.state ?? {}, ...withLists(input) },
     peer,
     // Runtimes of older clients keep each run by itself, and apply its deltas to the snapshots of that run alone.
     needsSnapshot: peer.legacy || input.state === undefined,
-    warnings: limitWarnings([...warnings, ...legacy.warnings, ...checked.warnings]),
+    warnings: limitWarnings([...warnings, ...legacy.warnings, ...checked.warnings, ...unique.warnings]),
   }
 }
 

@@ -1,5 +1,5 @@
 import { HttpAgent as OldHttpAgent } from 'ag-ui-client-0.0.59'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { defineAgent, defineTool, sequential } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { toAgUi } from '../../src/remote/index.js'
@@ -32,32 +32,29 @@ const texts = (messages: readonly Named[]) =>
 const OldClient = OldHttpAgent as unknown as ClientClass
 const first = ['scout: I see.', 'cook: I cook.']
 
-describe.each(clientVersions)('for the client $version', ({ version, Client }) => {
-  it('the agents of a team have their names', async () => {
-    const served = await serveAgents({ agents: [crew()] })
-    const talk = served.talk({ Client })
-    await talk.say('Go.')
-    await talk.say('More.')
-    const all = [...first, 'scout: I see more.', 'cook: I cook more.']
-    // A client of 1.0 has them in the events of subagents.
-    if (version === '0.0.59') expect(texts(talk.client.messages as Named[])).toEqual(all)
-    // It is brought up to date, and hears the others then.
-    const fresh = served.talk({ Client })
-    await fresh.say('Once more.')
-    if (version === '0.0.59') expect(texts(fresh.client.messages as Named[]).slice(0, 4)).toEqual(all)
-  })
+it('the agents of a team have their names for a client before 1.0', async () => {
+  const served = await serveAgents({ agents: [crew()] })
+  const talk = served.talk({ Client: OldClient })
+  await talk.say('Go.')
+  await talk.say('More.')
+  const all = [...first, 'scout: I see more.', 'cook: I cook more.']
+  expect(texts(talk.client.messages as Named[])).toEqual(all)
+  // It is brought up to date, and hears the others then.
+  const fresh = served.talk({ Client: OldClient })
+  await fresh.say('Once more.')
+  expect(texts(fresh.client.messages as Named[]).slice(0, 4)).toEqual(all)
+})
 
-  it('they have them in what it loads', async () => {
-    const served = await serveAgents({ agents: [crew()] })
-    await served.talk({ Client }).say('Go.')
-    const declared = version === '1.0' ? { protocolVersion: '1.0' } : {}
-    const { events } = await served.stream('/connect', { body: { threadId: 'thread-1', ...declared } })
-    expect(ofType(events, 'MESSAGES_SNAPSHOT').map(({ messages }) => texts(messages as Named[]))).toEqual([
-      first,
-    ])
-    const { body } = await served.ask('GET /message_snapshot/thread-1')
-    expect(texts((body as { readonly messages: readonly Named[] }).messages)).toEqual(first)
-  })
+it.each(clientVersions)('they have them in what a client of $version loads', async ({ version, Client }) => {
+  const served = await serveAgents({ agents: [crew()] })
+  await served.talk({ Client }).say('Go.')
+  const declared = version === '1.0' ? { protocolVersion: '1.0' } : {}
+  const { events } = await served.stream('/connect', { body: { threadId: 'thread-1', ...declared } })
+  expect(ofType(events, 'MESSAGES_SNAPSHOT').map(({ messages }) => texts(messages as Named[]))).toEqual([
+    first,
+  ])
+  const { body } = await served.ask('GET /message_snapshot/thread-1')
+  expect(texts((body as { readonly messages: readonly Named[] }).messages)).toEqual(first)
 })
 
 it('agents of toAgUi have their names on their messages for clients before 1.0', async () => {

@@ -12,7 +12,7 @@ import type { NativeHooks } from '../../bridge/native-hooks.js'
 import { linkAbort } from '../../core/abort.js'
 import { systemClock, type Clock } from '../../core/clock.js'
 import { type IdSource, randomIds } from '../../core/ids.js'
-import { upgradeBinaryParts, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
+import { uniqueMessages, upgradeBinaryParts, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { SettledOptions } from './active-run.js'
 import type { Agent, Identity, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
@@ -294,7 +294,10 @@ function withCheckedMessages(fields: RunFields, onProblem: (problem: string) => 
   if (!messages) return fields
   if (messages.some((message) => typeof message.id !== 'string' || typeof message.role !== 'string'))
     throw new MillraceError('INVALID_INPUT', 'messages: every message needs an id and a role.')
-  const upgraded = upgradeBinaryParts(messages, onProblem)
+  const unique = uniqueMessages([...messages])
+  for (const { field, message } of unique.issues)
+    throw new MillraceError('INVALID_INPUT', `${field}: ${message}`)
+  const upgraded = upgradeBinaryParts(unique.messages, onProblem)
   return upgraded === messages ? fields : { ...fields, messages: upgraded }
 }
 

@@ -64,7 +64,10 @@ export const fields: readonly Refused[] = [
     name: `message ${JSON.stringify(message).slice(0, 100)}`,
     body: inputOf({ messages: [user, message] }),
   })),
-  { name: 'too many messages', body: inputOf({ messages: Array.from({ length: 51 }, () => user) }) },
+  {
+    name: 'too many messages',
+    body: inputOf({ messages: Array.from({ length: 51 }, (_, n) => ({ ...user, id: `m-${n}` })) }),
+  },
   ...[
     {},
     'x',
