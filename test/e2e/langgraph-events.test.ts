@@ -7,6 +7,7 @@ import {
   interrupt,
   isGraphInterrupt,
   type LangGraphRunnableConfig,
+  MemorySaver,
   MessagesAnnotation,
   Send,
   START,
@@ -26,7 +27,7 @@ import {
   type ServeGraphOptions,
 } from '../support/langgraph/serve-graph.js'
 import { ofType, resultsIn } from '../support/run-agent.js'
-import { clientVersions, linesOf } from '../support/serve-agents.js'
+import { clientVersions, linesOf, serveAgents } from '../support/serve-agents.js'
 
 type Node = (state: typeof MessagesAnnotation.State, config: RunnableConfig) => unknown
 
@@ -219,6 +220,114 @@ it('what a node emits is shown, and the model does not see it', async () => {
   await talk.say('Again')
   expect(promptText(model.calls[1])).toEqual(['human: Go', 'ai: One.', 'human: Again'])
 })
+
+describe.each(['with', 'without'])(
+  'messages that code emits under ids of its own, %s checkpointer',
+  (checkpoints) => {
+    /** Serves a node that runs `emitting` before and after its model. */
+    async function serveEmitting(emitting: () => Promise<void>) {
+      const model = new FakeModel([['One.'], ['Two.'], ['Three.']])
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('work', async ({ messages }) => {
+          await emitting()
+          const answer = await model.invoke(messages)
+          await emitting()
+          return { messages: [answer] }
+        })
+        .addEdge(START, 'work')
+        .compile(checkpoints === 'with' ? { checkpointer: new MemorySaver() } : {})
+      return { model, served: await serveAgents({ agents: [fromLangGraph(graph, { name: 'worker' })] }) }
+    }
+
+    it('are shown in every run, and the model sees none of them', async () => {
+      let count = 0
+      const { model, served } = await serveEmitting(async () => {
+        count++
+        await emitMessage(`Status ${count}.`, { id: `status-${count % 2}` })
+        await emitToolCall({ id: `step-${count % 2}`, name: 'step', args: { count }, result: 'ok' })
+      })
+      const talk = served.talk()
+      for (const text of ['A', 'B', 'C']) await talk.say(text)
+      const turn = (text: string, n: number, answer: string) => [
+        ...[`user: ${text}`, `assistant: Status ${n}.`, `assistant: step({"count":${n}})`, 'tool: ok'],
+        ...[`assistant: ${answer}`, `assistant: Status ${n + 1}.`],
+        ...[`assistant: step({"count":${n + 1}})`, 'tool: ok'],
+      ]
+      const lines = [...turn('A', 1, 'One.'), ...turn('B', 3, 'Two.'), ...turn('C', 5, 'Three.')]
+      expect(linesOf(talk.client.messages)).toEqual(lines)
+      expect(linesOf(await historyOf(served))).toEqual(lines)
+      expect(promptText(model.calls[2])).toEqual([
+        ...['human: A', 'ai: One.', 'human: B', 'ai: Two.', 'human: C'],
+      ])
+    })
+
+    describe.each(clientVersions)('with the client $version', ({ Client }) => {
+      it.each([
+        ['another', 'Final'],
+        ['the same', 'Draft'],
+      ])('are what the node returns under the id, with %s text', async (_, text) => {
+        const prompts: string[][] = []
+        const graph = new StateGraph(MessagesAnnotation)
+          .addNode('work', async ({ messages }) => {
+            prompts.push(promptText(messages))
+            const id = `m${prompts.length}`
+            await emitMessage('Dra', { id })
+            await emitMessage('ft', { id })
+            return { messages: [new AIMessage({ id, content: text })] }
+          })
+          .addEdge(START, 'work')
+          .compile(checkpoints === 'with' ? { checkpointer: new MemorySaver() } : {})
+        const served = await serveAgents({ agents: [fromLangGraph(graph, { name: 'worker' })] })
+        const talk = served.talk({ Client })
+        const events = await talk.say('A')
+        expect(textsIn(events)).toEqual(['Draft'])
+        expect(ofType(events, 'MESSAGES_SNAPSHOT')).toHaveLength(text === 'Draft' ? 0 : 1)
+        await talk.say('B')
+        const lines = ['user: A', `assistant: ${text}`, 'user: B', `assistant: ${text}`]
+        expect(linesOf(talk.client.messages)).toEqual(lines)
+        expect(linesOf(await historyOf(served))).toEqual(lines)
+        expect(prompts[1]).toEqual(['human: A', `ai: ${text}`, 'human: B'])
+      })
+    })
+
+    it('replace the message of an earlier run that a node returns again, as the state does', async () => {
+      let count = 0
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('work', async () => {
+          await emitMessage(`Draft ${++count}`, { id: 'summary' })
+          return { messages: [new AIMessage({ id: 'summary', content: `Final ${count}` })] }
+        })
+        .addEdge(START, 'work')
+        .compile(checkpoints === 'with' ? { checkpointer: new MemorySaver() } : {})
+      const served = await serveAgents({ agents: [fromLangGraph(graph, { name: 'worker' })] })
+      const talk = served.talk()
+      await talk.say('A')
+      await talk.say('B')
+      const lines = ['user: A', 'assistant: Final 2', 'user: B']
+      expect(linesOf(talk.client.messages)).toEqual(lines)
+      expect(linesOf(await historyOf(served))).toEqual(lines)
+    })
+
+    it('count as the subgraph returns them', async () => {
+      const inner = new StateGraph(MessagesAnnotation)
+        .addNode('write', async () => {
+          await emitMessage('Draft', { id: 'm1' })
+          return { messages: [new AIMessage({ id: 'm1', content: 'Final' })] }
+        })
+        .addEdge(START, 'write')
+        .compile()
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('inner', inner)
+        .addEdge(START, 'inner')
+        .compile(checkpoints === 'with' ? { checkpointer: new MemorySaver() } : {})
+      const served = await serveAgents({ agents: [fromLangGraph(graph, { name: 'worker' })] })
+      const talk = served.talk()
+      await talk.say('A')
+      expect(linesOf(talk.client.messages)).toEqual(['user: A', 'assistant: Final'])
+      expect(linesOf(await historyOf(served))).toEqual(['user: A', 'assistant: Final'])
+    })
+  },
+)
 
 describe('events of the application', () => {
   const report: Node = async (_, config) => {

@@ -2,7 +2,7 @@ import type { Message } from '@ag-ui/core'
 import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages'
 import { countingMessages } from '../../protocol/index.js'
 import { RepeatedCalls, callerIndex } from '../messages/call-ids.js'
-import { isShownOnly } from '../messages/shown-only.js'
+import { withoutShownOnly } from '../messages/shown-only.js'
 import { readGraphMessages, toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
 import { fromLangChainCalls } from '../messages/tool-calls.js'
@@ -29,8 +29,8 @@ export interface EntryCall {
 
 /** The messages of the thread that the graph may have: not those of subagents, for example, and no rejected ones. */
 export function graphMessages(messages: readonly Message[]): readonly Message[] {
-  return countingMessages(messages).filter(
-    (message) => message.subagentRunId === undefined && !isShownOnly(message),
+  return withoutShownOnly(countingMessages(messages)).filter(
+    ({ subagentRunId }) => subagentRunId === undefined,
   )
 }
 

@@ -2,6 +2,7 @@ import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
 import { isRecord } from '../../core/json.js'
 import { shownOnlyId } from '../messages/shown-only.js'
+import type { EmittedMessages } from './emitted-messages.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { StateMessages } from './state-messages.js'
 import type { GraphToolCalls } from './tool-calls.js'
@@ -11,6 +12,7 @@ export interface CustomEventsOptions extends Pick<GraphTranslatorOptions, 'newId
   readonly sink: EventSink
   readonly calls: GraphToolCalls
   readonly messages: StateMessages
+  readonly emitted: EmittedMessages
   readonly visible: VisibleState
   /** Shows clients a change of the state: the keys of `patch` replace those they have. */
   readonly patchState: (patch: Readonly<Record<string, unknown>>) => void
@@ -54,20 +56,11 @@ export class CustomEvents {
   }
 
   #writeMessage(fields: Fields, subagentRunId: string | undefined): boolean {
-    const { message, role } = fields
-    if (typeof message !== 'string') return false
-    const { sink, messages, newId } = this.#options
-    const messageId = readId(fields.message_id) ?? shownOnlyId(newId('message'))
-    messages.addShown(messageId)
-    const tag = spanTag(subagentRunId)
-    sink.add({
-      type: 'TEXT_MESSAGE_CHUNK',
-      messageId,
-      role: roles.find((known) => known === role) ?? 'assistant',
-      ...(message === '' ? {} : { delta: message }),
-      ...tag,
-    })
-    sink.add({ type: 'TEXT_MESSAGE_END', messageId, ...tag })
+    const { message: text } = fields
+    if (typeof text !== 'string') return false
+    const { messages, emitted } = this.#options
+    const role = roles.find((known) => known === fields.role) ?? 'assistant'
+    messages.addShown(emitted.write({ id: readId(fields.message_id), role, content: text, subagentRunId }))
     return true
   }
 
@@ -75,11 +68,13 @@ export class CustomEvents {
     const { name, args = {}, result } = fields
     if (typeof name !== 'string') return false
     const { calls, newId, visible } = this.#options
-    const id = readId(fields.id) ?? shownOnlyId(newId('call'))
+    const given = readId(fields.id)
+    const id = given !== undefined && calls.isFree(given) ? given : shownOnlyId(newId('call'))
     const sentArgs = visible.toSent(args, `The arguments of '${name}'`)
     const sentResult = visible.toSent(result ?? null, `The result of '${name}'`)
     if (sentArgs === undefined || sentResult === undefined) return true
-    calls.write({ id, name, subagentRunId }, toSafeText(sentArgs))
+    const parentMessageId = given === id ? shownOnlyId(id) : undefined
+    calls.write({ id, name, parentMessageId, subagentRunId }, toSafeText(sentArgs))
     if (result !== undefined) calls.result({ toolCallId: id, content: toSafeText(sentResult), subagentRunId })
     return true
   }

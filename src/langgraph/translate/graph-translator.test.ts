@@ -531,7 +531,7 @@ describe('state and messages', () => {
       expect(loose).toEqual([
         { type: 'CUSTOM', name: 'chart', value: { bars: [1] } },
         { type: 'CUSTOM', name: 'PredictState', value: [{ state_key: 'doc', tool: 'write' }] },
-        { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'show' },
+        { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'show', parentMessageId: 'shown-c1' },
         { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '{}' },
         { type: 'TOOL_CALL_END', toolCallId: 'c1' },
       ])

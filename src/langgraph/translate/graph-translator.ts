@@ -4,6 +4,7 @@ import type { IdSource } from '../../core/ids.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { GraphEvent, GraphEventOf, LangGraphOptions } from '../contract.js'
 import { CustomEvents } from './custom-events.js'
+import { EmittedMessages } from './emitted-messages.js'
 import { ModelRuns } from './model-runs.js'
 import { RewrittenMessages } from './rewritten-messages.js'
 import { GraphSpans, type InterruptOrigin } from './spans.js'
@@ -49,13 +50,14 @@ export class GraphTranslator {
     const base = { ...options, sink: this.#sink }
     const spans = (this.#spans = new GraphSpans(base))
     const calls = (this.#calls = new GraphToolCalls(base))
-    const rewritten = new RewrittenMessages({ ...base, calls })
+    const emitted = new EmittedMessages(base)
+    const rewritten = new RewrittenMessages({ ...base, calls, emitted })
     const messages = (this.#messages = new StateMessages({ ...base, calls, rewritten }))
     this.#models = new ModelRuns({ ...base, spans, calls, messages, rewritten })
     this.#tools = new ToolRuns({ ...base, spans, calls, messages, visible })
     const patchState = (patch: Readonly<Record<string, unknown>>): void =>
       void this.#showState({ ...this.#shownState, ...patch })
-    this.#customEvents = new CustomEvents({ ...base, calls, messages, visible, patchState })
+    this.#customEvents = new CustomEvents({ ...base, calls, messages, emitted, visible, patchState })
   }
 
   /** Client tool calls without a result, in order. */

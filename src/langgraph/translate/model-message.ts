@@ -13,7 +13,8 @@ import {
 } from '../messages/reasoning.js'
 import { signaturesKey } from '../messages/tool-calls.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
-import { ToolCallAssembler, type GraphToolCalls, type WholeToolCall } from './tool-calls.js'
+import { ToolCallAssembler, type WholeToolCall } from './tool-call-assembler.js'
+import type { GraphToolCalls } from './tool-calls.js'
 
 export interface ModelMessageOptions extends Pick<GraphTranslatorOptions, 'newId' | 'report'> {
   readonly sink: EventSink

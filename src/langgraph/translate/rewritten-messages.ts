@@ -6,12 +6,14 @@ import { rewriteMessages } from '../../protocol/index.js'
 import { callerIndex } from '../messages/call-ids.js'
 import { toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
+import type { EmittedMessages } from './emitted-messages.js'
 import type { GraphTranslatorOptions } from './graph-translator.js'
 import type { GraphToolCalls } from './tool-calls.js'
 
 export interface RewrittenMessagesOptions extends Pick<GraphTranslatorOptions, 'messages'> {
   readonly sink: EventSink
   readonly calls: GraphToolCalls
+  readonly emitted: EmittedMessages
 }
 
 /** A message as clients have it. */
@@ -27,6 +29,11 @@ interface StoredVersion {
   readonly message: BaseMessage
   /** Of a result: the message that made its call. */
   readonly caller: string | undefined
+}
+
+interface MessageRef {
+  readonly toolCallId: string | undefined
+  readonly messageId: string | undefined
 }
 
 interface Change {
@@ -81,9 +88,11 @@ export class RewrittenMessages {
     const gone: string[] = []
     for (const [graphKey, returned] of this.#returned) {
       const stored = inState.get(graphKey)
+      const replaced = returned.id === undefined ? undefined : this.#options.emitted.addReturned(returned.id)
+      if (replaced !== undefined) gone.push(replaced)
       const toolCallId = this.#callOf(returned, stored?.caller)
       const key = toolCallId === undefined ? graphKey : resultKey(toolCallId)
-      const shown = this.#find(key, toolCallId)
+      const shown = this.#find(key, { toolCallId, messageId: returned.id })
       const version = stored?.message ?? (shown?.isOfThisRun ? returned : undefined)
       if (!shown || !version || isUntouched(shown, version)) continue
       const change = version.type === 'remove' ? this.#removal(key, shown) : this.#change(key, shown, version)
@@ -145,9 +154,9 @@ export class RewrittenMessages {
       const { toolCallId } = shown
       return { id, role: 'tool', toolCallId, content, ...(error === undefined ? {} : { error }) }
     }
-    if (shown.role !== 'user' || now.role !== 'user') return undefined
+    if (shown.role !== now.role || !('content' in now)) return undefined
     const before = toAgui(toLangChain([shown])).at(-1)
-    return isEqual(before?.content, now.content) ? undefined : { id, role: 'user', content: now.content }
+    return isEqual(before?.content, now.content) ? undefined : { ...now, id }
   }
 
   /** The calls with the ids that clients have. Undefined if nothing has changed. */
@@ -176,12 +185,13 @@ export class RewrittenMessages {
     return { rewritten: [], gone: [...reasoning, message].map(({ id }) => id) }
   }
 
-  /** A message as clients have it. With `toolCallId`, the result of that call. */
-  #find(key: string, toolCallId: string | undefined): ShownMessage | undefined {
+  /** A message as clients have it: the result of a call, or the message with an id. */
+  #find(key: string, { toolCallId, messageId = '' }: MessageRef): ShownMessage | undefined {
     const ofRun = this.#shown.get(key)
     if (ofRun) return ofRun
-    const result = toolCallId === undefined ? undefined : this.#options.calls.shownResult(toolCallId)
-    if (result) return { message: result, reasoning: [], isOfThisRun: true }
+    const { calls, emitted } = this.#options
+    const written = toolCallId === undefined ? emitted.shown(messageId) : calls.shownResult(toolCallId)
+    if (written) return { message: written, reasoning: [], isOfThisRun: true }
     this.#thread ??= new Map(this.#options.messages.map((message) => [threadKey(message), message]))
     const message = this.#thread.get(key)
     return message && { message, reasoning: [], isOfThisRun: false }
