@@ -97,6 +97,46 @@ describe('with a function that makes Runners', () => {
   })
 })
 
+describe('a session that another program made, without events', () => {
+  async function serveEmpty(steps: readonly LlmStep[] = []) {
+    const sessionService = new InMemorySessionService()
+    const key = { appName: 'helper', userId: 'ann', sessionId: 'made' }
+    await sessionService.createSession({ ...key, state: { theme: 'dark', 'temp:x': 1 } })
+    const { llm, root } = agentWith(steps)
+    const served = await serveAgents({ agents: [fromAdk(root, { sessionService })], identify })
+    return { llm, served, session: () => sessionService.getSession(key) }
+  }
+
+  it('is a thread with a state: read, connected to, patched and deleted', async () => {
+    const { served, session } = await serveEmpty()
+    expect(await stateOf(served, 'made', ann)).toEqual({ theme: 'dark' })
+    expect(await historyOf(served, 'made', ann)).toEqual([])
+    const { events } = await served.stream('/connect', { headers: ann, body: { threadId: 'made' } })
+    expect(events.find(({ type }) => type === 'STATE_SNAPSHOT')).toMatchObject({
+      snapshot: { theme: 'dark' },
+    })
+    const body = [{ op: 'replace', path: '/theme', value: 'light' }]
+    expect((await served.ask('PATCH /state/made', { headers: ann, body })).status).toBe(200)
+    expect((await session())?.state).toMatchObject({ theme: 'light' })
+    expect((await served.ask('DELETE /thread/made', { headers: ann })).status).toBe(200)
+    expect(await session()).toBeUndefined()
+    expect((await served.ask('GET /state_snapshot/made', { headers: ann })).status).toBe(404)
+  })
+
+  it('takes the history that a client brings, and keeps its state', async () => {
+    const { llm, served, session } = await serveEmpty([says('As I said.')])
+    const talk = served.talk({ threadId: 'made', headers: ann })
+    talk.client.setMessages([
+      { id: 'u1', role: 'user', content: 'Hello' },
+      { id: 'a1', role: 'assistant', content: 'Hi.' },
+    ])
+    await talk.say('What?')
+    expect(requestLines(llm.calls[0])).toEqual(['user: Hello', 'model: Hi.', 'user: What?'])
+    expect(talk.client.state).toEqual({ theme: 'dark' })
+    expect((await session())?.state).toEqual({ theme: 'dark' })
+  })
+})
+
 describe('the list of threads', () => {
   async function serveSessions(
     options: AdkOptions = {},
@@ -111,7 +151,6 @@ describe('the list of threads', () => {
     const { served, sessionService } = await serveSessions()
     await leaveSession(sessionService, 'elsewhere')
     await leaveSession(sessionService, 'of-bob', 'bob')
-    await sessionService.createSession({ appName: 'helper', userId: 'ann', sessionId: 'empty' })
     await served.talk({ threadId: 'ours', headers: ann }).say('Here?')
     const { threads, nextCursor } = await listOf(served)
     expect(threads).toMatchObject([
@@ -139,6 +178,20 @@ describe('the list of threads', () => {
     } while (cursor !== '')
     expect(seen[0]).toBe('ours')
     expect(seen.toSorted()).toEqual(['a', 'b', 'c', 'd', 'ours'])
+  })
+
+  it('has sessions without events too: every page but the last is full', async () => {
+    const { served, sessionService } = await serveSessions()
+    await leaveSession(sessionService, 'talked')
+    for (const sessionId of ['empty-1', 'empty-2', 'empty-3'])
+      await sessionService.createSession({ appName: 'helper', userId: 'ann', sessionId })
+    const first = await listOf(served, '?limit=3')
+    const second = await listOf(served, `?limit=3&cursor=${encodeURIComponent(first.nextCursor ?? '')}`)
+    expect([first.threads.length, second.threads.length, second.nextCursor]).toEqual([3, 1, undefined])
+    const all = [...first.threads, ...second.threads]
+    const ids = all.map(({ threadId }) => threadId).toSorted()
+    expect(ids).toEqual(['empty-1', 'empty-2', 'empty-3', 'talked'])
+    expect(all.find(({ threadId }) => threadId === 'empty-1')).toMatchObject({ title: '', messageCount: 0 })
   })
 
   it('finds them by a function of the user, and leaves them out when it needs to know the thread', async () => {

@@ -120,7 +120,7 @@ async function storedThreads(threads: ThreadStore, owner: Owner): Promise<Readon
   return ids
 }
 
-/** Undefined when there is nothing in it. */
+/** Undefined when it is gone meanwhile. */
 async function summarizeRemembered(
   server: ServerContext,
   key: ThreadKey,

@@ -144,7 +144,9 @@ async function withInitialState(
 /** The thread, after recovery. A thread that nothing was committed to counts as none: its agent may remember it. */
 async function loadForRun(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
   const thread = await server.recoveries.during(lease.key, () => recoverThread(server, lease))
-  return thread === undefined || thread.version === 0 ? adoptThread(server, lease) : thread
+  if (thread !== undefined && thread.version > 0) return thread
+  // Without messages, the client may bring the history. The run itself takes over the state.
+  return adoptThread(server, lease, { whenEmpty: false })
 }
 
 /** A run that ends without an agent. Its events pass the output hooks like all others. */

@@ -20,11 +20,20 @@ export function toThreadOwner({ app, user, thread }: ThreadKey): ThreadOwner {
   return { app, user, threadId: thread }
 }
 
+interface AdoptOptions {
+  /** Whether a thread without messages counts. Default true. */
+  readonly whenEmpty?: boolean
+}
+
 /** Takes a thread that the runtime made elsewhere into the store. Undefined when the runtime does not know it. */
-export async function adoptThread(server: ServerContext, lease: Lease): Promise<Thread | undefined> {
+export async function adoptThread(
+  server: ServerContext,
+  lease: Lease,
+  { whenEmpty = true }: AdoptOptions = {},
+): Promise<Thread | undefined> {
   const { store } = server
   const thread = await readRememberedThread(server, lease.key)
-  if (!thread) return undefined
+  if (!thread || (thread.messages.length === 0 && !whenEmpty)) return undefined
   const { messages, state, ...open } = thread
   await store.threads.commit(lease, {
     ...{ version: 0, keep: 0, append: messages, state: server.stateRulesOf(lease.key).stored(state) },
@@ -42,7 +51,7 @@ export async function readRememberedThread(
 > {
   const agent = agents.get(key.agent)
   const thread = await readMemory(async () => agent?.memory?.read(toThreadOwner(key)))
-  if (!agent || !thread || thread.messages.length === 0) return undefined
+  if (!agent || !thread) return undefined
   const { messages, state, suspension } = thread
   const pendingToolCalls = rememberedPendingCalls(thread)
   if (!suspension) return { messages, state, pendingToolCalls, interrupts: [] }
