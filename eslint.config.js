@@ -34,7 +34,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
+    files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'frontends/**/*.ts'],
     rules: { 'max-lines-per-function': 'off', 'max-params': 'off', 'no-console': 'off' },
   },
   {
@@ -53,7 +53,16 @@ export default defineConfig(
       ],
     },
   },
-  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  {
+    files: ['**/*.jsx'],
+    languageOptions: {
+      parserOptions: { ecmaFeatures: { jsx: true } },
+      globals: Object.fromEntries(
+        ['document', 'fetch', 'location', 'URLSearchParams'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
   {
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: {

@@ -1,0 +1,145 @@
+import {
+  AssistantRuntimeProvider,
+  ComposerPrimitive,
+  ErrorPrimitive,
+  ExportedMessageRepository,
+  MessagePrimitive,
+  ThreadPrimitive,
+  useAssistantTool,
+} from '@assistant-ui/react'
+import {
+  fromAgUiMessages,
+  useAgUiInterrupts,
+  useAgUiRuntime,
+  useAgUiSetState,
+  useAgUiState,
+  useAgUiSubmitInterruptResponses,
+} from '@assistant-ui/react-ag-ui'
+import { HttpAgent } from '@ag-ui/client'
+import { HttpAgent as NewestHttpAgent } from 'ag-ui-client-1.0.0'
+import { useMemo, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { z } from 'zod'
+
+/** A page that talks to the server itself: `?server=…&agent=…&thread=…`, and `&newest` for AG-UI's newest client. */
+const { server, agent: name, thread, newest } = Object.fromEntries(new URLSearchParams(location.search))
+const Client = newest === undefined ? HttpAgent : NewestHttpAgent
+
+/** What the server has of this thread, or the page's greeting where it has nothing. */
+const history = {
+  async load() {
+    const greeting = { id: 'hello', role: 'assistant', content: 'Hello, I am the page.' }
+    const { messages } = (await stored('message_snapshot')) ?? { messages: [greeting] }
+    const { snapshot: state } = (await stored('state_snapshot')) ?? {}
+    return { ...ExportedMessageRepository.fromArray(fromAgUiMessages(messages)), state }
+  },
+  append: () => Promise.resolve(),
+}
+
+async function stored(what) {
+  const response = await fetch(`${server}/agents/${name}/${what}/${thread}`)
+  return response.ok ? response.json() : undefined
+}
+
+function Tools() {
+  const [colour, setColour] = useState('white')
+  useAssistantTool({
+    toolName: 'set_colour',
+    description: 'Sets the colour of the page.',
+    parameters: z.object({ colour: z.string() }),
+    execute: async ({ colour }) => {
+      setColour(colour)
+      return `The page is ${colour} now.`
+    },
+  })
+  return (
+    <p data-testid="colour" style={{ background: colour }}>
+      {colour}
+    </p>
+  )
+}
+
+function List() {
+  const state = useAgUiState()
+  const setState = useAgUiSetState()
+  const items = state?.items ?? []
+  return (
+    <section>
+      <ul data-testid="list">
+        {items.map((item) => (
+          <li key={item}>{item}</li>
+        ))}
+      </ul>
+      <button onClick={() => setState({ ...state, items: [...items, 'soap'] })}>Add soap</button>
+    </section>
+  )
+}
+
+function Approval() {
+  const submit = useAgUiSubmitInterruptResponses()
+  return useAgUiInterrupts().map(({ id, message }) => (
+    <form key={id} data-testid="interrupt">
+      <p>{message}</p>
+      <button
+        type="button"
+        onClick={() => submit([{ interruptId: id, status: 'resolved', payload: { approved: true } }])}
+      >
+        Approve
+      </button>
+    </form>
+  ))
+}
+
+function Tool({ toolName, args, result }) {
+  return (
+    <p data-tool={toolName}>
+      {JSON.stringify(args)}: {result === undefined ? '…' : JSON.stringify(result)}
+    </p>
+  )
+}
+
+const Text = ({ text }) => <p>{text}</p>
+
+function Message({ role }) {
+  return (
+    <MessagePrimitive.Root data-testid={role} style={{ border: '1px solid silver', margin: 4 }}>
+      <MessagePrimitive.Parts components={{ Text, tools: { Fallback: Tool } }} />
+      <MessagePrimitive.Error>
+        <ErrorPrimitive.Root data-error>
+          <ErrorPrimitive.Message />
+        </ErrorPrimitive.Root>
+      </MessagePrimitive.Error>
+    </MessagePrimitive.Root>
+  )
+}
+
+const User = () => <Message role="user" />
+const Assistant = () => <Message role="assistant" />
+
+function Chat() {
+  const agent = useMemo(() => new Client({ url: `${server}/agents/${name}/run`, threadId: thread }), [])
+  const runtime = useAgUiRuntime({ agent, adapters: { history } })
+  return (
+    <AssistantRuntimeProvider runtime={runtime}>
+      <Tools />
+      <List />
+      <ThreadPrimitive.Root>
+        <ThreadPrimitive.Viewport>
+          <ThreadPrimitive.Messages components={{ UserMessage: User, AssistantMessage: Assistant }} />
+        </ThreadPrimitive.Viewport>
+        <Approval />
+        <ComposerPrimitive.Root>
+          <ComposerPrimitive.Input />
+          <ThreadPrimitive.If running={false}>
+            <ComposerPrimitive.Send>Send</ComposerPrimitive.Send>
+          </ThreadPrimitive.If>
+          <ThreadPrimitive.If running>
+            <ComposerPrimitive.Cancel>Stop</ComposerPrimitive.Cancel>
+          </ThreadPrimitive.If>
+        </ComposerPrimitive.Root>
+      </ThreadPrimitive.Root>
+    </AssistantRuntimeProvider>
+  )
+}
+
+createRoot(document.getElementById('root')).render(<Chat />)

@@ -1,0 +1,55 @@
+import { describe, it } from 'vitest'
+import { expectConversation, say, type FrontEnd } from './front-end.js'
+import { useRig, type Rig } from './rig.js'
+import { testChat, testClientTools, testInterrupts, testLanes, testReload, testState } from './suite.js'
+
+const assistantUi: FrontEnd = {
+  name: 'assistant-ui',
+  page: 'assistant-ui',
+  input: (page) => page.getByRole('textbox'),
+  send: (page) => page.getByRole('button', { name: 'Send' }),
+  stop: (page) => page.getByRole('button', { name: 'Stop' }),
+  message: '[data-testid=user], [data-testid=assistant]',
+  user: '[data-testid=user]',
+  // Imported with the first request, so it must survive it.
+  greeting: ['assistant: Hello, I am the page.'],
+}
+
+function testAll(frontEnd: FrontEnd, rig: Rig): void {
+  testChat(frontEnd, rig)
+  testClientTools(frontEnd, rig)
+  testState(frontEnd, rig)
+  testInterrupts(frontEnd, rig)
+  testReload(frontEnd, rig)
+
+  it('asks again with the next message after a reload', async () => {
+    const page = await rig.open('clerk')
+    await say(frontEnd, page, 'Book.')
+    const asked = page.getByTestId('interrupt')
+    await asked.getByText('Book a table?', { exact: true }).waitFor()
+    await page.reload()
+    await expectConversation(frontEnd, page, ['user: Book.'])
+    // The page reports the tool call that waits for the person as cancelled. The server knows better.
+    await say(frontEnd, page, 'Well?')
+    await asked.getByText('Book a table?', { exact: true }).waitFor()
+    await asked.getByRole('button', { name: 'Approve' }).click()
+    await expectConversation(frontEnd, page, [
+      'user: Book.',
+      'user: Well?',
+      'assistant: The table is booked.',
+    ])
+  })
+}
+
+describe('with the newest client of AG-UI', () => {
+  const frontEnd = { ...assistantUi, name: 'assistant-ui-newest', query: { newest: '' } }
+  const rig = useRig(frontEnd)
+  testAll(frontEnd, rig)
+  testLanes(frontEnd, rig)
+})
+
+describe('with a client before 1.0', () => {
+  const rig = useRig(assistantUi)
+  // Without lanes: of messages that are written at the same time it keeps pieces only, unless subagents are named.
+  testAll(assistantUi, rig)
+})
