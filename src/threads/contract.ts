@@ -160,6 +160,10 @@ export interface ThreadChange extends MessageChange {
   readonly pendingToolCalls: readonly PendingToolCall[]
   readonly checkpoint?: unknown
   readonly title?: string
+  /**
+   * The thread that this one is a fork of. In the first commit of a fork, `keep` counts the messages of that thread. What the two
+   * have in common is stored once, and stays when either is changed or removed.
+   */
   readonly forkedFrom?: string
   /** The run that has ended. Logs of earlier runs are removed. */
   readonly run?: RunRecord

@@ -1,8 +1,13 @@
 import type { Message } from '@ag-ui/core'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineAgent } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
+import { createSqliteStore } from '../../src/threads/sqlite/store.js'
 import { ofType } from '../support/run-agent.js'
+import { ask, historyOf, inputOf, serving, temporaryFolder, user } from './support-server.js'
+import { runWhole } from './support-stream.js'
 import { linesOf, serveAgents, type ServeAgentsOptions } from '../support/serve-agents.js'
 
 const stores = ['memory', 'sqlite'] as const
@@ -84,4 +89,46 @@ describe.each(stores)('what edits leave, with the store in %s', (store) => {
     await served.talk({ threadId: 'new' }).say('Hello.')
     expect(await names()).toEqual(['chat', 'new', 'other'])
   })
+})
+
+it('twenty edits of a long thread make the SQLite file little larger, and all can be read', async () => {
+  const path = join(temporaryFolder(), 'threads.db')
+  const store = await createSqliteStore({ path })
+  const model = scriptedModel((_, index) => `Answer ${index + 1}.`)
+  const { url } = await serving({ agents: [defineAgent({ name: 'talker', model })], store })
+  const size = async (): Promise<number> => {
+    await store.compact()
+    return statSync(path).size
+  }
+  const text = 'Once upon a time. '.repeat(2_000)
+  const messages = Array.from({ length: 50 }, (_, n) =>
+    n % 2 === 0 ? user(`m${n}`, text) : { id: `m${n}`, role: 'assistant' as const, content: text },
+  )
+  await runWhole(url, inputOf({ messages: [...messages, user('last', 'Go on.')] }))
+  const before = await size()
+  for (let edit = 1; edit <= 20; edit++) {
+    const kept = messages.slice(0, 50 - 2 * edit)
+    await runWhole(
+      url,
+      inputOf({ runId: `edit-${edit}`, messages: [...kept, user(`e${edit}`, 'Another way.')] }),
+    )
+  }
+  expect((await size()) / before).toBeLessThan(1.5)
+  const { body } = await ask(`${url}/thread/list`)
+  const { threads } = body as {
+    readonly threads: readonly { readonly threadId: string; messageCount: number }[]
+  }
+  expect(threads).toHaveLength(21)
+  const contents = new Set<string>()
+  for (const { threadId, messageCount } of threads) {
+    const history = await historyOf(url, threadId)
+    expect(history).toHaveLength(messageCount)
+    const kept = history.slice(0, -2).map(({ id, content }) => ({ id, content }))
+    expect(kept).toEqual(messages.slice(0, messageCount - 2).map(({ id, content }) => ({ id, content })))
+    contents.add(history.at(-1)?.content ?? '')
+  }
+  expect(contents.size).toBe(21)
+  for (const { threadId } of threads)
+    expect((await ask(`${url}/thread/${threadId}`, { method: 'DELETE' })).status).toBe(200)
+  expect((await size()) / before).toBeLessThan(0.1)
 })

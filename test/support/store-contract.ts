@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeChanged } from './store-contract/changed.js'
 import { describeCommits } from './store-contract/commits.js'
 import { describeFencing } from './store-contract/fencing.js'
+import { describeForks } from './store-contract/forks.js'
 import { describeKeys } from './store-contract/keys.js'
 import { describeLastEvents } from './store-contract/last-events.js'
 import { describeLeases } from './store-contract/leases.js'
@@ -30,6 +31,7 @@ export function describeStoreContract(
     describeCommits(rig)
     describeVersions(rig)
     describeMessages(rig)
+    describeForks(rig)
     describeRuns(rig)
     describeKeys(rig)
     describeLists(rig)

@@ -43,7 +43,7 @@ async function copyThread(
 ): Promise<void> {
   await housekeeping.makeRoom(key, lease.key.thread)
   await store.threads.commit(lease, {
-    ...{ version: 0, keep: 0, append: messages, state, title, forkedFrom: key.thread },
+    ...{ version: 0, keep: messages.length, append: [], state, title, forkedFrom: key.thread },
     interrupts: [],
     pendingToolCalls,
   })

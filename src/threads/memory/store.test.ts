@@ -36,6 +36,17 @@ async function loaded(store: Store): Promise<Thread> {
   return thread
 }
 
+test('a fork has the messages of the other thread themselves, not copies', async () => {
+  const store = createMemoryStore()
+  const append = [{ id: 'm', role: 'user' as const, content: 'Hello' }]
+  await store.threads.commit(await acquire(store), { ...nothing, append })
+  const fork = { ...key, thread: 'fork' }
+  const lease = await store.leases.acquire(fork, { owner: 'me', ttlMs: 1_000 })
+  if (lease === undefined) throw new Error('The fork is held already.')
+  await store.threads.commit(lease, { ...nothing, keep: 1, forkedFrom: 'thread' })
+  expect((await store.threads.load(fork))?.messages).toBe((await loaded(store)).messages)
+})
+
 describe('a thread loaded from memory', () => {
   const change: ThreadChange = {
     ...nothing,

@@ -11,7 +11,7 @@ import type {
   ThreadStore,
   ThreadSummary,
 } from '../contract.js'
-import { copyThreadKey, threadKeyText } from '../thread-key.js'
+import { copyThreadKey, forkSource, threadKeyText } from '../thread-key.js'
 import { summarizeThread } from '../thread-list.js'
 import type { MemoryLeases } from './leases.js'
 import type { MemoryLog } from './log.js'
@@ -47,7 +47,9 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
 
   const commit = (lease: Lease, change: ThreadChange): number => {
     const old = threadFor(lease)
-    const thread = applyChange(old, change, clock.now())
+    const source = forkSource(old.key, change)
+    const { messages } = (source && threads.get(threadKeyText(source))) ?? old
+    const thread = applyChange({ ...old, messages }, change, clock.now())
     // The last step that can fail: from here on everything is written.
     if (change.log !== undefined) log.add(thread.key, change.log)
     if (old.version > 0) order.remove(old)

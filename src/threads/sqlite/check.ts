@@ -25,7 +25,7 @@ export function createCheck({ connection, clock, path }: CheckOptions): () => Pr
 
 /** Reads of every table, and writes: a full or read-only disk can still be read. */
 function createTableCheck(connection: SqliteConnection, clock: Clock): () => Promise<void> {
-  const tables = ['leases', 'threads', 'messages', 'runs', 'log'].map((table) =>
+  const tables = ['leases', 'threads', 'segments', 'inherited', 'messages', 'runs', 'log'].map((table) =>
     connection.prepare(`SELECT 1 FROM ${table} LIMIT 1`),
   )
   const note = connection.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('checked_at', ?)")

@@ -65,6 +65,22 @@ const migrations: readonly string[] = [
      lines TEXT NOT NULL,
      UNIQUE (thread_id, run_id, last_seq)
    );`,
+  // Threads share messages with their forks. AUTOINCREMENT: a new segment must not have the id of an old thread.
+  `ALTER TABLE messages RENAME COLUMN thread_id TO segment_id;
+   CREATE TABLE segments (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     thread_id INTEGER UNIQUE,
+     start INTEGER NOT NULL
+   );
+   INSERT INTO segments (id, thread_id, start) SELECT id, id, 0 FROM threads;
+   CREATE TABLE inherited (
+     thread_id INTEGER NOT NULL,
+     start INTEGER NOT NULL,
+     segment_id INTEGER NOT NULL,
+     until INTEGER NOT NULL,
+     PRIMARY KEY (thread_id, start)
+   ) WITHOUT ROWID;
+   CREATE INDEX inherited_by_segment ON inherited (segment_id, until);`,
 ]
 
 /** Configures a database and migrates its tables. Throws STORE_ERROR for a damaged file, and for tables of a later Millrace. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,16 +8,15 @@ import Database from 'libsql'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { change, hold, key, messages, run, sqliteRig, storeError } from '../../../test/support/sqlite-rig.js'
 import { describeStoreContract } from '../../../test/support/store-contract.js'
-import type { Store } from '../contract.js'
-import { createSqliteStore } from './store.js'
+import { createSqliteStore, type SqliteStore } from './store.js'
 
 describeStoreContract(
   'the SQLite store',
   async (clock) => {
     const folder = await mkdtemp(join(tmpdir(), 'millrace-sqlite-'))
     const path = join(folder, 'threads.db')
-    const opened: Store[] = []
-    const open = async (): Promise<Store> => {
+    const opened: SqliteStore[] = []
+    const open = async (): Promise<SqliteStore> => {
       const store = await createSqliteStore({ path, clock })
       opened.push(store)
       return store
@@ -30,6 +29,11 @@ describeStoreContract(
         return open()
       },
       openAnother: open,
+      async bytes() {
+        await store.compact()
+        return statSync(path).size
+      },
+      messageRows: () => Promise.resolve(countMessageRows(path)),
       async cleanUp() {
         await Promise.all(opened.map((each) => each.close()))
         await rm(folder, { recursive: true })
@@ -38,6 +42,16 @@ describeStoreContract(
   },
   { outlivesProcess: true },
 )
+
+function countMessageRows(path: string): number {
+  const database = new Database(path)
+  const tables = ['messages', 'segments', 'inherited']
+  const counts = tables.map(
+    (table) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number },
+  )
+  database.close()
+  return counts.reduce((sum, { n }) => sum + n, 0)
+}
 
 describe('a SQLite store', () => {
   const rig = sqliteRig()
@@ -68,6 +82,33 @@ describe('a SQLite store', () => {
       expect(meddle((database) => database.prepare('PRAGMA user_version').get())).toMatchObject({
         user_version: 7,
       })
+    })
+
+    test('takes over the tables of the first version', async () => {
+      meddle((database) => database.exec(readFileSync('test/fixtures/threads-v1.sql', 'utf8')))
+      const store = await open()
+      const load = (thread: string) => store.threads.load({ ...key, thread })
+      const ids = async (thread: string) => (await load(thread))?.messages.map(({ id }) => id).join('')
+      expect(await load('chat~1')).toMatchObject({
+        title: 'chat~1',
+        forkedFrom: 'chat',
+        state: { thread: 'chat~1' },
+      })
+      expect(await Promise.all(['chat', 'chat~1', 'empty'].map(ids))).toEqual(['abc', 'ab', ''])
+      const lease = await hold(store, { ...key, thread: 'chat' })
+      const fork = await hold(store, { ...key, thread: 'chat~2' })
+      await store.threads.commit(fork, change({ keep: 3, forkedFrom: 'chat', append: messages(1) }))
+      await store.threads.commit(lease, change({ version: 1, keep: 1, append: messages(1) }))
+      await store.threads.commit(
+        await hold(store, { ...key, thread: 'empty' }),
+        change({ version: 1, append: messages(1) }),
+      )
+      expect(await Promise.all(['chat', 'chat~1', 'chat~2', 'empty'].map(ids))).toEqual([
+        'am0',
+        'ab',
+        'abcm0',
+        'm0',
+      ])
     })
 
     test('refuses what is no database', async () => {

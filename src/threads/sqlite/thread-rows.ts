@@ -9,14 +9,15 @@ import {
   toSqlText,
   toThreadKey,
 } from './connection.js'
+import { createMessageRows } from './message-rows.js'
 
 /** The rows of threads, their messages and their runs. All methods are for use in a transaction. */
 export interface ThreadRows {
   find(key: ThreadKey): ThreadHead | undefined
   /** Creates the row of a thread. Without a commit or a run it is no thread yet. */
   create(key: ThreadKey, now: number): ThreadHead
-  /** Writes a change, except for its log. Touches the messages from `keep` on only. */
-  update(head: ThreadHead, change: ThreadChange, now: number): void
+  /** Writes a change, except for its log. With a `source`, the messages that are kept are those of another thread. */
+  update(head: ThreadHead & { source?: ThreadHead | undefined }, change: ThreadChange, now: number): void
   /** Records the live run. Creates the row of the thread if there is none. */
   startRun(key: ThreadKey, run: RunRecord, now: number): void
   remove(id: number): void
@@ -51,13 +52,12 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
        interrupt_count = ?, pending_count = ?, title = coalesce(?, title), forked_from = coalesce(?, forked_from),
        run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?, shown = ? WHERE id = ?`,
   )
-  const cutMessages = connection.prepare('DELETE FROM messages WHERE thread_id = ? AND position >= ?')
-  const addMessage = connection.prepare('INSERT INTO messages (thread_id, position, json) VALUES (?, ?, ?)')
+  const messages = createMessageRows(connection)
   const putRun = connection.prepare(
     `INSERT OR REPLACE INTO runs (thread_id, run_id, status, started_at, ended_at, next_seq, error, start)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const remove = ['messages WHERE thread_id', 'runs WHERE thread_id', 'threads WHERE id'].map((rows) =>
+  const remove = ['runs WHERE thread_id', 'threads WHERE id'].map((rows) =>
     connection.prepare(`DELETE FROM ${rows} = ?`),
   )
 
@@ -84,7 +84,7 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
       const row = insert.get(...keyParams(key), now, now, null)
       return { id: Number(row?.id), version: 0, messageCount: 0 }
     },
-    update({ id, messageCount }, change, now) {
+    update({ id, messageCount, source }, change, now) {
       const { keep, append, interrupts, pendingToolCalls, run } = change
       update.run(
         now,
@@ -101,9 +101,8 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
         jsonOrNull(change.shown),
         id,
       )
-      if (keep < messageCount) cutMessages.run(id, keep)
-      for (const [index, message] of append.entries())
-        addMessage.run(id, keep + index, JSON.stringify(message))
+      if (source) messages.inherit(id, source.id, keep)
+      messages.change(id, source ? keep : messageCount, change)
       if (run !== undefined) writeRun(id, run)
     },
     startRun(key, run, now) {
@@ -111,6 +110,7 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
       writeRun(Number(row?.id), run)
     },
     remove(id) {
+      messages.remove(id)
       for (const statement of remove) statement.run(id)
     },
   }
@@ -156,6 +156,7 @@ export interface ThreadRow extends CommonRow {
   readonly checkpoint: string | null
   readonly shown: string | null
   /** All messages, separated by commas; null if there are none. */
+  readonly inherited: string | null
   readonly messages: string | null
 }
 
@@ -173,12 +174,17 @@ export const selectSummaries = `SELECT ${commonColumns}, t.message_count, t.inte
  */
 export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint, t.shown,
   (SELECT group_concat(json) FROM
-    (SELECT json FROM messages WHERE thread_id = t.id ORDER BY position)) AS messages ${fromThreads}`
+    (SELECT m.json FROM inherited i CROSS JOIN messages m ON m.segment_id = i.segment_id
+       AND m.position >= i.start AND m.position < i.until WHERE i.thread_id = t.id
+     ORDER BY i.start, m.position)) AS inherited,
+  (SELECT group_concat(json) FROM
+    (SELECT json FROM messages WHERE segment_id = (SELECT id FROM segments WHERE thread_id = t.id)
+     ORDER BY position)) AS messages ${fromThreads}`
 
 export function toThread(row: ThreadRow): Thread {
   return {
     ...commonMembers(row),
-    messages: JSON.parse(`[${row.messages ?? ''}]`) as Message[],
+    messages: toMessages(row),
     state: JSON.parse(row.state) as unknown,
     interrupts: JSON.parse(row.interrupts) as Thread['interrupts'],
     pendingToolCalls: JSON.parse(row.pending) as Thread['pendingToolCalls'],
@@ -186,6 +192,11 @@ export function toThread(row: ThreadRow): Thread {
     ...(row.shown === null ? {} : { shown: JSON.parse(row.shown) as unknown }),
     ...latestRun(row),
   }
+}
+
+function toMessages({ inherited, messages }: ThreadRow): Message[] {
+  const texts = [inherited, messages].filter((text) => text !== null)
+  return JSON.parse(`[${texts.join()}]`) as Message[]
 }
 
 export function toSummary(row: SummaryRow): ThreadSummary {

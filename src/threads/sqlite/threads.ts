@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
+import { forkSource } from '../thread-key.js'
 import { fromCursor, toCursor } from '../thread-list.js'
 import {
   type SqliteConnection,
@@ -48,9 +49,12 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
     const now = clock.now()
     // A refused change rolls back the transaction, and the new row with it.
     const head = rows.find(key) ?? rows.create(key, now)
-    const { id, version, messageCount } = head
+    const { id, version } = head
+    const sourceKey = forkSource(key, change)
+    const source = sourceKey && rows.find(sourceKey)
+    const { messageCount } = source ?? head
     if (version !== change.version || messageCount < change.keep) throw versionConflict(key, version, change)
-    rows.update(head, change, now)
+    rows.update({ ...head, source }, change, now)
     if (change.run !== undefined) log.remove(id, change.run.runId)
     if (change.log !== undefined) log.add(id, change.log)
     return version + 1

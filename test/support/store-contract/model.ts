@@ -28,6 +28,16 @@ const step = fc.oneof(
     gap: fc.nat({ max: 2 }),
   }),
   fc.record({ kind: fc.constant('remove' as const), ...which }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('fork' as const),
+      ...which,
+      from: fc.nat({ max: 2 }),
+      keep: fc.nat({ max: 9 }),
+      append: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 2 }),
+    }),
+  },
   fc.record({ kind: fc.constant('wait' as const), ...which, ms: fc.nat({ max: 50 }) }),
   {
     weight: 3,
@@ -52,6 +62,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 type CommitStep = Extract<Step, { kind: 'commit' }>
+type ForkStep = Extract<Step, { kind: 'fork' }>
 
 function emptyThread(key: ThreadKey, now: number): Thread {
   const nothing = { messages: [], state: {}, interrupts: [], pendingToolCalls: [] }
@@ -97,7 +108,22 @@ export function describeModel(rig: Rig): void {
     for (const each of runIds) if (each !== endedRun) model.logs.delete(each)
   }
 
-  const take = async (model: Model, given: Step): Promise<void> => {
+  /** Makes a thread anew, as a fork of another. */
+  const fork = async (model: Model, source: Model | undefined, given: ForkStep): Promise<void> => {
+    if (source === undefined || source === model) return
+    const now = rig.clock.now()
+    const before = source.thread?.messages ?? []
+    const keep = Math.min(given.keep, before.length)
+    const append = messagesOf(...given.append)
+    const rest = { forkedFrom: source.key.thread, state: { keep } }
+    await rig.store.threads.remove(model.lease)
+    await rig.store.threads.commit(model.lease, changeOf({ keep, append, ...rest }))
+    const messages = [...before.slice(0, keep), ...append]
+    model.thread = { ...emptyThread(model.key, now), ...rest, version: 1, messages }
+    model.logs.clear()
+  }
+
+  const take = async (model: Model, given: Exclude<Step, ForkStep>): Promise<void> => {
     const now = rig.clock.now()
     switch (given.kind) {
       case 'wait':
@@ -156,9 +182,13 @@ export function describeModel(rig: Rig): void {
         )
         for (const given of steps) {
           const model = models[given.thread]
-          if (model !== undefined) await take(model, given)
+          if (model === undefined) continue
+          if (given.kind === 'fork') await fork(model, models[given.from], given)
+          else await take(model, given)
           await expectSame(models)
         }
+        for (const { lease } of models) await rig.store.threads.remove(lease)
+        expect(await rig.underTest.messageRows?.()).toBe(rig.underTest.messageRows && 0)
       }),
       { numRuns: propertyRuns(40) },
     )

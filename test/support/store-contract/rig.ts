@@ -18,6 +18,10 @@ interface StoreUnderTest {
   reopen?(): Promise<Store>
   /** Opens the same data once more beside the first, as another process does. */
   openAnother?(): Promise<Store>
+  /** The size of all data. Only stores whose data has a size have it. */
+  bytes?(): Promise<number>
+  /** How many rows there are for messages. Only stores that have rows have it. */
+  messageRows?(): Promise<number>
   /** Closes everything, `reopen`ed and other stores included, and removes the data. */
   cleanUp(): Promise<void>
 }
