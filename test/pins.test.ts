@@ -27,6 +27,7 @@ it('publishes these entries', () => {
 it('shows these names of the protocol', () => {
   expect(Object.keys(protocol).sort()).toEqual([
     'LaneOrder',
+    'addMark',
     'compactRun',
     'countingMessages',
     'createDowngrade',
@@ -50,6 +51,7 @@ it('shows these names of the protocol', () => {
     'isOfItem',
     'isRejected',
     'isReported',
+    'isRewritten',
     'isRunStateKey',
     'isThreadStateKey',
     'isToolError',
@@ -69,6 +71,7 @@ it('shows these names of the protocol', () => {
     'retryEventName',
     'rewriteEventName',
     'rewriteMessages',
+    'rewrittenMark',
     'speaksNewest',
     'sseHeaders',
     'sseHeartbeat',
@@ -78,6 +81,7 @@ it('shows these names of the protocol', () => {
     'toToolError',
     'toVersion10',
     'toolErrorMark',
+    'uniqueMessages',
     'upgradeBinaryParts',
     'withRunStream',
     'withoutValueTypes',

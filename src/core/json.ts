@@ -93,16 +93,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The value as JSON carries it. Undefined if JSON cannot: for a function, a BigInt or a circle. */
-export function toJsonValue(value: unknown): unknown {
-  try {
-    const text = JSON.stringify(value) as string | undefined
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The value if it is a string. */
 export function ifString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

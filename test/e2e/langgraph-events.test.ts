@@ -401,11 +401,11 @@ describe('events of the application', () => {
       { content: 'The result cannot be shown: it is not JSON.' },
     ])
     for (const what of [
-      "The value of 'nothing' is not JSON: it is a value of type undefined",
+      "The value of 'nothing' is not JSON: it is undefined",
       "The value of 'circle' is not JSON: self contains itself",
       "The value of 'deep' is not JSON: list[0].circle.self contains itself",
       "The value of 'later' is not JSON: it is a Promise",
-      "The value of 'function' is not JSON: it is a value of type function",
+      "The value of 'function' is not JSON: it is a function",
       "The value of 'written' is not JSON: self contains itself",
       "The value of 'dispatched' is not JSON: self contains itself",
       "The arguments of 'paint' is not JSON: self contains itself",

@@ -109,7 +109,9 @@ describe.each(stores)('a client before 1.0 that comes back, with the store in %s
     for (const { id, place } of numbered) {
       const headers = { 'last-event-id': id }
       const again = await openStream(`${url}/connect`, { body: oldInput, headers })
-      expect(eventsOf(await again.whole())).toEqual(eventsOf(received).slice(place + 1))
+      expect(withoutNames(eventsOf(await again.whole()))).toEqual(
+        withoutNames(eventsOf(received).slice(place + 1)),
+      )
     }
   })
 
@@ -167,3 +169,8 @@ it.each([
     )
   },
 )
+
+/** A client that comes back in the middle is not told who began to speak before: the next snapshot names them. */
+function withoutNames(events: readonly AgUiEvent[]): readonly unknown[] {
+  return events.map((event) => ({ ...event, name: event.type === 'TEXT_MESSAGE_START' ? '' : undefined }))
+}

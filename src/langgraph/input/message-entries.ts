@@ -20,7 +20,7 @@ export interface MessageEntry {
   readonly calls: readonly EntryCall[]
 }
 
-export interface EntryCall {
+interface EntryCall {
   /** The id in the graph, where several calls may share it. */
   readonly graphId: string
   /** The id in the thread. */

@@ -340,7 +340,7 @@ describe('tools', () => {
 
     test('may tell what it has so far', () => {
       const output = (chunk: unknown): GraphEvent => ({ type: 'tool-output', runId: 't', chunk })
-      const { batches } = translateEvents([start, output({ done: 1, skip: () => 1 }), output(undefined)])
+      const { batches } = translateEvents([start, output({ done: 1, skip: undefined }), output(undefined)])
       expect(batches[1]).toEqual([
         {
           type: 'CUSTOM',
@@ -520,11 +520,11 @@ describe('state and messages', () => {
   describe("events of the graph's own", () => {
     test('are CUSTOM events with values that are JSON', () => {
       const { loose, problems } = translateEvents([
-        custom('chart', { bars: [1], draw: () => 1 }),
+        custom('chart', { bars: [1], draw: undefined }),
         custom('PredictState', [{ state_key: 'doc', tool: 'write' }]),
         custom('empty', undefined),
         custom('lost', () => 1),
-        custom('manually_emit_tool_call', { id: 'c1', name: 'show', args: { run: () => 1 } }),
+        custom('manually_emit_tool_call', { id: 'c1', name: 'show', args: { run: undefined } }),
         custom('manually_emit_tool_call', { id: 'c2', name: 'show', args: { later: Promise.resolve() } }),
         custom('manually_emit_tool_call', { id: 'c3', name: 'hide', args: {}, result: () => 1 }),
       ])
@@ -536,10 +536,10 @@ describe('state and messages', () => {
         { type: 'TOOL_CALL_END', toolCallId: 'c1' },
       ])
       expect(problems).toEqual([
-        "The value of 'empty' is not JSON: it is a value of type undefined. It was not sent.",
-        "The value of 'lost' is not JSON: it is a value of type function. It was not sent.",
+        "The value of 'empty' is not JSON: it is undefined. It was not sent.",
+        "The value of 'lost' is not JSON: it is a function. It was not sent.",
         "The arguments of 'show' is not JSON: later is a Promise. It was not sent.",
-        "The result of 'hide' is not JSON: it is a value of type function. It was not sent.",
+        "The result of 'hide' is not JSON: it is a function. It was not sent.",
       ])
     })
 

@@ -148,7 +148,7 @@ export function callsWithResult(messages: readonly Message[]): ReadonlySet<strin
 const maxAnswered = 200
 
 /** Without open interrupts, only the answered ones are kept: answering once more must do nothing. */
-export function trimCheckpoint(saved: SavedCheckpoint): unknown {
+function trimCheckpoint(saved: SavedCheckpoint): unknown {
   if (saved.openInterrupts.length > 0) return saved
   return { ...saved, messages: [], state: {}, answered: saved.answered.slice(-maxAnswered) }
 }
