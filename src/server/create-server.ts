@@ -14,6 +14,7 @@ import { capabilitiesRoute, listAgents } from './routes/agents.js'
 import { cancelRoute } from './routes/cancel.js'
 import { connectRoute } from './routes/connect.js'
 import { deleteThreadRoute } from './routes/delete-thread.js'
+import { labelThreadRoute } from './routes/label-thread.js'
 import { listThreadsRoute } from './routes/list-threads.js'
 import { messagesRoute } from './routes/messages.js'
 import { health, metrics, readiness } from './routes/operations.js'
@@ -78,6 +79,7 @@ const agentRoutes: readonly Route[] = [
   connectRoute,
   cancelRoute,
   listThreadsRoute,
+  labelThreadRoute,
   deleteThreadRoute,
   messagesRoute,
   stateRoute,

@@ -1,9 +1,9 @@
 import type { Interrupt, Message } from '@ag-ui/core'
 
 /**
- * Stores threads, the logs of their runs and the leases on them. Every method that writes takes a lease and throws
- * LEASE_LOST, with nothing changed, if another owner has taken the thread over. Methods reject with STORE_ERROR if the
- * store cannot be used; they never hang.
+ * Stores threads, the logs of their runs and the leases on them. Every method that writes takes a lease, `label` excepted,
+ * and throws LEASE_LOST, with nothing changed, if another owner has taken the thread over. Methods reject with STORE_ERROR
+ * if the store cannot be used; they never hang.
  *
  * To add a store, copy the folder of another one, and run the contract suite (`test/support/store-contract.ts`) over it.
  */
@@ -26,6 +26,11 @@ export interface ThreadStore {
    * from another version. Makes the thread if there is none.
    */
   commit(lease: Lease, change: ThreadChange, options?: CommitOptions): Promise<number>
+  /**
+   * Writes what a person gives a thread, without a lease: people rename a thread while it runs. Neither its version nor the
+   * time of its change moves. Returns false if there is no such thread.
+   */
+  label(key: ThreadKey, labels: ThreadLabels): Promise<boolean>
   /** Lists the threads of an owner, the latest change first. Threads without a commit are left out. */
   list(owner: Owner, page: Page): Promise<ThreadPage>
   /** Removes a thread with its messages, runs and logs. */
@@ -94,6 +99,8 @@ export interface Thread {
   readonly updatedAt: number
   /** People recognise the thread by it. */
   readonly title: string
+  /** Put away by its user. */
+  readonly archived?: true
   /** The thread whose replaced messages this fork keeps. */
   readonly forkedFrom?: string
   /** Oldest first. */
@@ -110,6 +117,13 @@ export interface Thread {
   readonly checkpoint?: unknown
   /** The latest run. If it is `running`, it is live, or was lost with its process. */
   readonly run?: RunRecord
+}
+
+/** What a person gives a thread. Absent members stay as they were. */
+export interface ThreadLabels {
+  /** No commit replaces it. */
+  readonly title?: string
+  readonly archived?: boolean
 }
 
 export interface PendingToolCall {
@@ -159,6 +173,7 @@ export interface ThreadChange extends MessageChange {
   readonly interrupts: readonly Interrupt[]
   readonly pendingToolCalls: readonly PendingToolCall[]
   readonly checkpoint?: unknown
+  /** Does not replace a title that `label` has set. */
   readonly title?: string
   /**
    * The thread that this one is a fork of. In the first commit of a fork, `keep` counts the messages of that thread. What the two
@@ -180,6 +195,8 @@ export interface Page {
   readonly limit: number
   /** The cursor of the page before. */
   readonly cursor?: string
+  /** Leaves out threads that their user has put away. Default false. */
+  readonly withoutArchived?: boolean
 }
 
 export interface ThreadPage {
@@ -195,6 +212,7 @@ export interface ThreadSummary {
   readonly createdAt: number
   readonly updatedAt: number
   readonly title: string
+  readonly archived?: true
   readonly forkedFrom?: string
   readonly messageCount: number
   readonly interruptCount: number

@@ -3,9 +3,10 @@ import type { RunRecord, Thread, ThreadSummary } from './contract.js'
 
 /** A thread as a list shows it. */
 export function summarizeThread(thread: Thread): ThreadSummary {
-  const { key, version, createdAt, updatedAt, title, forkedFrom } = thread
+  const { key, version, createdAt, updatedAt, title, archived, forkedFrom } = thread
   return {
     ...{ key, version, createdAt, updatedAt, title },
+    ...(archived === undefined ? {} : { archived }),
     ...(forkedFrom === undefined ? {} : { forkedFrom }),
     messageCount: thread.messages.length,
     interruptCount: thread.interrupts.length,

@@ -16,6 +16,12 @@ function talker(script: Script = () => 'Fine.'): Agent {
   return defineAgent({ name: 'talker', model: scriptedModel(script) })
 }
 
+function bodyFor(route: string): object | undefined {
+  if (route === 'PATCH /thread/thread-1') return { title: 'Oslo' }
+  if (route.startsWith('PATCH')) return []
+  return route.startsWith('POST') ? { threadId: 'thread-1' } : undefined
+}
+
 const json = { 'content-type': 'application/json' }
 const messages = [{ id: 'u1', role: 'user', content: 'Hi.' }]
 
@@ -24,7 +30,7 @@ describe('routes', () => {
     ['connect', ['POST /connect']],
     ['cancel', ['POST /cancel']],
     ['history', ['GET /thread/list', 'GET /message_snapshot/thread-1', 'GET /state_snapshot/thread-1']],
-    ['patch', ['PATCH /state/thread-1']],
+    ['patch', ['PATCH /state/thread-1', 'PATCH /thread/thread-1']],
     ['delete', ['DELETE /thread/thread-1']],
     ['metrics', ['GET /metrics']],
   ]
@@ -34,14 +40,10 @@ describe('routes', () => {
     const served = await serveAgents({ agents: [talker()], routes: { [name]: false } })
     await served.talk().say('Hi.')
     for (const route of all) {
-      const body = route.startsWith('PATCH')
-        ? []
-        : route.startsWith('POST')
-          ? { threadId: 'thread-1' }
-          : undefined
+      const body = bodyFor(route)
       const { status } = await served.ask(route, { ...(body && { body }) })
-      // Without the list, its address is that of a thread, which can be deleted.
-      const refusal = route === 'GET /thread/list' ? 405 : 404
+      // Other methods of the address of a thread are still served. Without the list, its address is one.
+      const refusal = route.includes('/thread/') ? 405 : 404
       expect([route, status]).toEqual([route, left.includes(route) ? refusal : 200])
       if (route === 'GET /metrics') continue
       const prefixed = await served.ask(route.replace(' ', ' /agents/talker'), { ...(body && { body }) })

@@ -4,6 +4,7 @@ import { describeCommits } from './store-contract/commits.js'
 import { describeFencing } from './store-contract/fencing.js'
 import { describeForks } from './store-contract/forks.js'
 import { describeKeys } from './store-contract/keys.js'
+import { describeLabels } from './store-contract/labels.js'
 import { describeLastEvents } from './store-contract/last-events.js'
 import { describeLeases } from './store-contract/leases.js'
 import { describeLists } from './store-contract/lists.js'
@@ -35,6 +36,7 @@ export function describeStoreContract(
     describeRuns(rig)
     describeKeys(rig)
     describeLists(rig)
+    describeLabels(rig)
     describeLeases(rig)
     describeFencing(rig)
     describeLog(rig)

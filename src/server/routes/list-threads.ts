@@ -1,3 +1,4 @@
+import { MillraceError } from '../../core/errors.js'
 import type { Owner, ThreadKey, ThreadStore, ThreadSummary } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
@@ -10,6 +11,7 @@ const defaultPageSize = 50
 /**
  * `GET /thread/list`: the threads of a user, the last changed first. Threads in their first run are not in the store yet;
  * they stand before all others, so that their user finds them. Threads that only the agent's runtime knows stand last.
+ * Archived threads are in it with `archived=true` only.
  */
 export const listThreadsRoute: Route = {
   method: 'GET',
@@ -19,6 +21,7 @@ export const listThreadsRoute: Route = {
     const { store, registry } = server
     const { owner, query } = request
     const limit = pageLimit(request) ?? defaultPageSize
+    const withoutArchived = !isArchivedWanted(query('archived'))
     const cursor = query('cursor')
     const remembered = positionIn(cursor, 'known')
     if (remembered) return jsonResponse(await pageOfRemembered(server, owner, { limit, after: remembered }))
@@ -28,16 +31,19 @@ export const listThreadsRoute: Route = {
     const last = firstRuns[limit - 1]
     if (last) {
       const nextCursor = cursorAfter('begun', positionOf(last))
-      return jsonResponse({ threads: firstRuns.map(describeFirstRun), nextCursor })
+      const threads = await describeFirstRuns(server, firstRuns, { withoutArchived })
+      return jsonResponse({ threads, nextCursor })
     }
     const page = await store.threads.list(owner, {
       limit: limit - firstRuns.length,
+      withoutArchived,
       ...(listsFirstRuns ? {} : { cursor }),
     })
     // A first run may have been committed meanwhile.
     const stored = new Set(page.threads.map(({ key }) => key.thread))
     const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
-    const threads = [...running.map(describeFirstRun), ...page.threads.map(describeThread)]
+    const begun = await describeFirstRuns(server, running, { withoutArchived })
+    const threads = [...begun, ...page.threads.map(describeThread)]
     if (page.cursor !== undefined) return jsonResponse({ threads, nextCursor: page.cursor })
     const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
     return jsonResponse({ ...rest, threads: [...threads, ...rest.threads] })
@@ -136,10 +142,32 @@ async function summarizeRemembered(
   }
 }
 
-function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {
+function isArchivedWanted(query: string | undefined): boolean {
+  if (query === undefined || query === 'true' || query === 'false') return query === 'true'
+  throw new MillraceError('INVALID_INPUT', 'archived: true or false is expected.')
+}
+
+/** Describes threads in their first run. Their user may have named them, or put them away, since it began. */
+async function describeFirstRuns(
+  { store }: ServerContext,
+  runs: readonly LiveRun[],
+  { withoutArchived }: { readonly withoutArchived: boolean },
+) {
+  const stored = await Promise.all(runs.map(({ key }) => store.threads.load(key)))
+  return runs.flatMap((run, index) => {
+    const { title = '', archived } = stored[index] ?? {}
+    return archived && withoutArchived ? [] : [describeFirstRun(run, { title, archived })]
+  })
+}
+
+function describeFirstRun(
+  { key, runId, start, startedAt }: LiveRun,
+  { title, archived }: { readonly title: string; readonly archived: true | undefined },
+) {
   return {
     threadId: key.thread,
-    title: titleFor(start.messages),
+    title: title || titleFor(start.messages),
+    ...(archived ? { archived } : {}),
     status: 'running',
     messageCount: start.messages.length,
     createdAt: startedAt,
@@ -149,10 +177,11 @@ function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {
 }
 
 function describeThread(thread: ThreadSummary) {
-  const { key, title, createdAt, updatedAt, forkedFrom, messageCount, run } = thread
+  const { key, title, archived, createdAt, updatedAt, forkedFrom, messageCount, run } = thread
   return {
     threadId: key.thread,
     title,
+    ...(archived ? { archived } : {}),
     status: threadStatus(thread),
     messageCount,
     createdAt,

@@ -6,8 +6,12 @@ import { fromCursor, toCursor, type PageEnd } from '../thread-list.js'
 export interface ThreadOrder {
   add(thread: Thread): void
   remove(thread: Thread): void
-  /** A page of an owner's threads, the latest change first. */
-  page(owner: Owner, page: Page): { readonly keys: string[]; readonly cursor?: string }
+  /** A page of those of an owner's threads that are listed, the latest change first. */
+  page(
+    owner: Owner,
+    page: Page,
+    isListed: (key: string) => boolean,
+  ): { readonly keys: string[]; readonly cursor?: string }
   /** At most `limit` threads without a change since a time, the oldest first. */
   idle(before: number, limit: number): string[]
 }
@@ -37,10 +41,10 @@ export function createThreadOrder(): ThreadOrder {
       own?.remove(entry)
       if (own?.size === 0) owners.delete(owner)
     },
-    page(owner, { limit, cursor }) {
+    page(owner, { limit, cursor }, isListed) {
       const from = cursor === undefined ? undefined : { ...fromCursor(cursor), key: '' }
       const own = owners.get(ownerText(owner))
-      return own === undefined ? { keys: [] } : toPage(own.backFrom(from), limit)
+      return own === undefined ? { keys: [] } : toPage(own.backFrom(from), limit, isListed)
     },
     idle(before, limit) {
       const keys: string[] = []
@@ -53,10 +57,15 @@ export function createThreadOrder(): ThreadOrder {
   }
 }
 
-function toPage(entries: Iterable<OrderEntry>, limit: number): { keys: string[]; cursor?: string } {
+function toPage(
+  entries: Iterable<OrderEntry>,
+  limit: number,
+  isListed: (key: string) => boolean,
+): { keys: string[]; cursor?: string } {
   const keys: string[] = []
   let last: OrderEntry | undefined
   for (const entry of entries) {
+    if (!isListed(entry.key)) continue
     if (last !== undefined && keys.length >= limit) return { keys, cursor: toCursor(last) }
     keys.push(entry.key)
     last = entry

@@ -8,6 +8,7 @@ import type {
   Thread,
   ThreadChange,
   ThreadKey,
+  ThreadLabels,
   ThreadStore,
   ThreadSummary,
 } from '../contract.js'
@@ -26,6 +27,8 @@ export interface MemoryThreadsOptions {
 export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions): ThreadStore {
   const threads = new Map<string, Thread>()
   const running = new Map<string, ThreadKey>()
+  /** The threads whose title a person has given. */
+  const named = new Set<string>()
   const order = createThreadOrder()
 
   /** The thread of a lease, empty if there is none. Throws LEASE_LOST. */
@@ -49,7 +52,12 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     const old = threadFor(lease)
     const source = forkSource(old.key, change)
     const { messages } = (source && threads.get(threadKeyText(source))) ?? old
-    const thread = applyChange({ ...old, messages }, change, clock.now())
+    const isNamed = named.has(threadKeyText(old.key))
+    const thread = applyChange(
+      { ...old, messages },
+      isNamed ? { ...change, title: old.title } : change,
+      clock.now(),
+    )
     // The last step that can fail: from here on everything is written.
     if (change.log !== undefined) log.add(thread.key, change.log)
     if (old.version > 0) order.remove(old)
@@ -63,7 +71,16 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     if (old.version > 0) order.remove(old)
     threads.delete(threadKeyText(old.key))
     running.delete(threadKeyText(old.key))
+    named.delete(threadKeyText(old.key))
     log.remove(old.key)
+  }
+  const label = (key: ThreadKey, labels: ThreadLabels): boolean => {
+    const text = threadKeyText(key)
+    const thread = threads.get(text)
+    if (thread === undefined) return false
+    if (labels.title !== undefined) named.add(text)
+    put(applyLabels(thread, labels))
+    return true
   }
 
   return {
@@ -75,9 +92,12 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
         if (release) leases.drop(lease)
         return version
       }),
+    label: (key, labels) => toPromise(() => label(key, labels)),
     list: (owner, page) =>
       toPromise(() => {
-        const { keys, ...rest } = order.page(owner, page)
+        const isListed = (text: string): boolean =>
+          !page.withoutArchived || threads.get(text)?.archived !== true
+        const { keys, ...rest } = order.page(owner, page, isListed)
         return { threads: summaries(keys), ...rest }
       }),
     remove: (lease) => toPromise(() => remove(lease)),
@@ -120,6 +140,11 @@ function applyChange(thread: Thread, change: ThreadChange, now: number): Thread 
     ...(change.forkedFrom === undefined ? {} : { forkedFrom: change.forkedFrom }),
     ...(change.run === undefined ? {} : { run: change.run }),
   })
+}
+
+function applyLabels(thread: Thread, { title = thread.title, archived }: ThreadLabels): Thread {
+  const { archived: wasArchived = false, ...rest } = thread
+  return deepFreeze({ ...rest, title, ...((archived ?? wasArchived) ? { archived: true } : {}) })
 }
 
 function assertFits(thread: Thread, { version, keep }: ThreadChange): void {

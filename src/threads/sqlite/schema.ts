@@ -81,6 +81,9 @@ const migrations: readonly string[] = [
      PRIMARY KEY (thread_id, start)
    ) WITHOUT ROWID;
    CREATE INDEX inherited_by_segment ON inherited (segment_id, until);`,
+  // A title that a person has given is not replaced.
+  `ALTER TABLE threads ADD COLUMN is_title_given INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE threads ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
 ]
 
 /** Configures a database and migrates its tables. Throws STORE_ERROR for a damaged file, and for tables of a later Millrace. */

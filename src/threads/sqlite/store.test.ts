@@ -95,6 +95,9 @@ describe('a SQLite store', () => {
         state: { thread: 'chat~1' },
       })
       expect(await Promise.all(['chat', 'chat~1', 'empty'].map(ids))).toEqual(['abc', 'ab', ''])
+      expect(await load('chat')).not.toHaveProperty('archived')
+      await store.threads.label({ ...key, thread: 'chat' }, { title: 'Oslo', archived: true })
+      expect(await load('chat')).toMatchObject({ title: 'Oslo', archived: true })
       const lease = await hold(store, { ...key, thread: 'chat' })
       const fork = await hold(store, { ...key, thread: 'chat~2' })
       await store.threads.commit(fork, change({ keep: 3, forkedFrom: 'chat', append: messages(1) }))

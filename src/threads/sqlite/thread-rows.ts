@@ -1,5 +1,13 @@
 import type { Message } from '@ag-ui/core'
-import type { RunRecord, RunStatus, Thread, ThreadChange, ThreadKey, ThreadSummary } from '../contract.js'
+import type {
+  RunRecord,
+  RunStatus,
+  Thread,
+  ThreadChange,
+  ThreadKey,
+  ThreadLabels,
+  ThreadSummary,
+} from '../contract.js'
 import {
   type SqlInteger,
   type SqliteConnection,
@@ -20,6 +28,8 @@ export interface ThreadRows {
   update(head: ThreadHead & { source?: ThreadHead | undefined }, change: ThreadChange, now: number): void
   /** Records the live run. Creates the row of the thread if there is none. */
   startRun(key: ThreadKey, run: RunRecord, now: number): void
+  /** Returns false if there is no such thread. */
+  label(key: ThreadKey, labels: ThreadLabels): boolean
   remove(id: number): void
 }
 
@@ -49,7 +59,7 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
   )
   const update = connection.prepare(
     `UPDATE threads SET version = version + 1, updated_at = max(updated_at, ?), message_count = ?,
-       interrupt_count = ?, pending_count = ?, title = coalesce(?, title), forked_from = coalesce(?, forked_from),
+       interrupt_count = ?, pending_count = ?, title = iif(is_title_given, title, coalesce(?, title)), forked_from = coalesce(?, forked_from),
        run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?, shown = ? WHERE id = ?`,
   )
   const messages = createMessageRows(connection)
@@ -109,10 +119,25 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
       const row = insertOrStart.get(...keyParams(key), now, now, toSqlText(run.runId))
       writeRun(Number(row?.id), run)
     },
+    label: createLabel(connection),
     remove(id) {
       messages.remove(id)
       for (const statement of remove) statement.run(id)
     },
+  }
+}
+
+function createLabel(connection: SqliteConnection): ThreadRows['label'] {
+  // A row with events alone is no thread yet.
+  const label = connection.prepare<HeadRow>(
+    `UPDATE threads SET title = coalesce(?, title), is_title_given = max(is_title_given, ?),
+       archived = coalesce(?, archived)
+     WHERE ${keyMatches} AND (version > 0 OR run_id IS NOT NULL) RETURNING id`,
+  )
+  return (key, { title, archived }) => {
+    const isArchived = archived === undefined ? null : Number(archived)
+    const row = label.get(textOrNull(title), Number(title !== undefined), isArchived, ...keyParams(key))
+    return row !== undefined
   }
 }
 
@@ -140,6 +165,7 @@ interface CommonRow extends RunRow, ThreadKey {
   readonly created_at: SqlInteger
   readonly updated_at: SqlInteger
   readonly title: string
+  readonly archived: SqlInteger
   readonly forked_from: string | null
 }
 
@@ -160,7 +186,7 @@ export interface ThreadRow extends CommonRow {
   readonly messages: string | null
 }
 
-const commonColumns = `t.app, t.user, t.agent, t.thread, t.version, t.created_at, t.updated_at, t.title, t.forked_from,
+const commonColumns = `t.app, t.user, t.agent, t.thread, t.version, t.created_at, t.updated_at, t.title, t.archived, t.forked_from,
   r.run_id, r.status, r.started_at, r.ended_at, r.next_seq, r.error`
 
 const fromThreads = 'FROM threads t LEFT JOIN runs r ON r.thread_id = t.id AND r.run_id = t.run_id'
@@ -216,6 +242,7 @@ function commonMembers(row: CommonRow) {
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     title: fromSqlText(row.title),
+    ...(Number(row.archived) === 0 ? {} : { archived: true as const }),
     ...(row.forked_from === null ? {} : { forkedFrom: fromSqlText(row.forked_from) }),
   }
 }

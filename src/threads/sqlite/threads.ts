@@ -91,6 +91,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
       })
       log.wake(lease.key)
     },
+    label: (key, labels) => connection.write(() => rows.label(key, labels)),
     list: createList(connection),
     idle: (before, limit) => connection.read(() => idle.all(before, limit).map(toSummary)),
     unfinished: () => connection.read(() => unfinished.all().map(toThreadKey)),
@@ -103,13 +104,14 @@ const beforeFirstPage = { updatedAt: Number.MAX_SAFE_INTEGER, thread: '' }
 function createList(connection: SqliteConnection): (owner: Owner, page: Page) => Promise<ThreadPage> {
   const list = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND app = ? AND user = ? AND agent = ?
-       AND updated_at <= ? AND (updated_at < ? OR thread > ?)
+       AND updated_at <= ? AND (updated_at < ? OR thread > ?) AND archived <= ?
      ORDER BY updated_at DESC, thread LIMIT ?`,
   )
-  return (owner, { limit, cursor }) =>
+  return (owner, { limit, cursor, withoutArchived = false }) =>
     connection.read(() => {
       const { updatedAt, thread } = cursor === undefined ? beforeFirstPage : fromCursor(cursor)
-      const found = list.all(...ownerParams(owner), updatedAt, updatedAt, toSqlText(thread), limit + 1)
+      const after = [updatedAt, updatedAt, toSqlText(thread)] as const
+      const found = list.all(...ownerParams(owner), ...after, withoutArchived ? 0 : 1, limit + 1)
       const threads = found.slice(0, limit).map(toSummary)
       const last = found.length > limit ? threads.at(-1) : undefined
       if (last === undefined) return { threads }

@@ -9,6 +9,8 @@ interface Model {
   readonly key: ThreadKey
   readonly lease: Lease
   thread: Thread | undefined
+  /** A person has given the title. */
+  isNamed?: boolean
   readonly logs: Map<string, LogEntry[]>
 }
 
@@ -28,6 +30,10 @@ const step = fc.oneof(
     gap: fc.nat({ max: 2 }),
   }),
   fc.record({ kind: fc.constant('remove' as const), ...which }),
+  fc.record(
+    { kind: fc.constant('label' as const), ...which, title: fc.string(), archived: fc.boolean() },
+    { requiredKeys: ['kind', 'thread'] },
+  ),
   {
     weight: 2,
     arbitrary: fc.record({
@@ -62,6 +68,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 type CommitStep = Extract<Step, { kind: 'commit' }>
+type LabelStep = Extract<Step, { kind: 'label' }>
 type ForkStep = Extract<Step, { kind: 'fork' }>
 
 function emptyThread(key: ThreadKey, now: number): Thread {
@@ -88,12 +95,15 @@ export function describeModel(rig: Rig): void {
     const keep = keepsTooMany ? length + 1 : Math.min(given.keep, length)
     const rest = {
       ...('checkpoint' in given ? { checkpoint: given.checkpoint } : {}),
-      ...(given.title === undefined ? {} : { title: given.title }),
+      ...(given.title === undefined || model.isNamed ? {} : { title: given.title }),
       ...(endedRun === undefined ? {} : { run: runOf(endedRun, { status: 'completed' }) }),
     }
     const log = endedRun === undefined ? undefined : nextBatch(model, endedRun, lastEvents ?? 0)
     const append = messagesOf(...given.append)
-    const change = changeOf({ version: old.version - behind, keep, append, state, ...rest })
+    const change = changeOf({
+      ...{ version: old.version - behind, keep, append, state, ...rest },
+      ...(given.title === undefined ? {} : { title: given.title }),
+    })
     const committing = rig.store.threads.commit(model.lease, log === undefined ? change : { ...change, log })
     if (behind !== 0 || keepsTooMany) {
       await expect(committing).rejects.toMatchObject({ code: 'VERSION_CONFLICT' })
@@ -120,7 +130,24 @@ export function describeModel(rig: Rig): void {
     await rig.store.threads.commit(model.lease, changeOf({ keep, append, ...rest }))
     const messages = [...before.slice(0, keep), ...append]
     model.thread = { ...emptyThread(model.key, now), ...rest, version: 1, messages }
+    model.isNamed = false
     model.logs.clear()
+  }
+
+  const label = async (model: Model, { title, archived }: LabelStep): Promise<void> => {
+    const labels = {
+      ...(title === undefined ? {} : { title }),
+      ...(archived === undefined ? {} : { archived }),
+    }
+    expect(await rig.store.threads.label(model.key, labels)).toBe(model.thread !== undefined)
+    if (model.thread === undefined) return
+    const { archived: was = false, ...rest } = model.thread
+    model.thread = {
+      ...rest,
+      ...(title === undefined ? {} : { title }),
+      ...((archived ?? was) ? { archived: true } : {}),
+    }
+    if (title !== undefined) model.isNamed = true
   }
 
   const take = async (model: Model, given: Exclude<Step, ForkStep>): Promise<void> => {
@@ -144,8 +171,11 @@ export function describeModel(rig: Rig): void {
       case 'remove':
         await rig.store.threads.remove(model.lease)
         model.thread = undefined
+        model.isNamed = false
         model.logs.clear()
         return
+      case 'label':
+        return label(model, given)
       case 'commit':
         return commit(model, given)
     }

@@ -8,7 +8,7 @@ export function describePersistence(rig: Rig): void {
   describe('a store that is opened again', () => {
     test('has the threads as they were', async () => {
       if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
-      const thread = await rig.save(key, {
+      await rig.save(key, {
         append: messagesOf('a', 'b'),
         state: { a: [null, '👋'] },
         interrupts: [{ id: 'i', reason: 'question' }],
@@ -18,6 +18,8 @@ export function describePersistence(rig: Rig): void {
         forkedFrom: 'older',
         run: runOf('r1', { status: 'interrupted', nextSeq: 2 }),
       })
+      await rig.store.threads.label(key, { title: 'Oslo', archived: true })
+      const thread = await rig.stored(key)
       const list = await rig.store.threads.list(key, { limit: 10 })
       const store = await rig.underTest.reopen()
       await store.check()

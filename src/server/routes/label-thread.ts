@@ -1,0 +1,66 @@
+import { MillraceError } from '../../core/errors.js'
+import { isRecord } from '../../core/json.js'
+import type { ThreadKey, ThreadLabels } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import { unknownThread } from '../request/errors.js'
+import { readJson } from '../request/read-json.js'
+import { adoptThread, readRememberedThread } from '../run/agent-memory.js'
+import { acquireLease } from '../run/lease.js'
+import { jsonResponse, threadInPath, type Route } from './route.js'
+
+/** `PATCH /thread/{id}`: gives a thread a title, puts it away, or takes it back; also while it runs. */
+export const labelThreadRoute: Route = {
+  method: 'PATCH',
+  path: '/thread/:thread',
+  optional: 'patch',
+  async handle(server, request) {
+    const key = threadInPath(server, request)
+    const labels = checkLabels(await readJson(request.request, server))
+    await labelThread(server, key, { labels, signal: request.request.signal })
+    return jsonResponse({ status: 'updated' })
+  },
+}
+
+const maxTitle = 256
+
+/** Checks what a client gives a thread. Throws INVALID_INPUT. */
+export function checkLabels(body: unknown): ThreadLabels {
+  if (!isRecord(body) || (body.title === undefined && body.archived === undefined))
+    throw new MillraceError('INVALID_INPUT', 'The body must be an object with a title, or archived, or both.')
+  const { title, archived } = body
+  if (archived !== undefined && typeof archived !== 'boolean')
+    throw new MillraceError('INVALID_INPUT', 'archived: true or false is expected.')
+  const isTitle = typeof title === 'string' && title.trim() !== '' && title.length <= maxTitle
+  if (title !== undefined && !isTitle)
+    throw new MillraceError('INVALID_INPUT', `title: a text of 1 to ${maxTitle} characters is expected.`)
+  return {
+    ...(isTitle ? { title: title.trim() } : {}),
+    ...(archived === undefined ? {} : { archived }),
+  }
+}
+
+interface LabelOptions {
+  readonly labels: ThreadLabels
+  readonly signal: AbortSignal
+}
+
+/** Labels a thread. One that only the agent's runtime knows is stored for it. Throws THREAD_NOT_FOUND. */
+export async function labelThread(
+  server: ServerContext,
+  key: ThreadKey,
+  { labels, signal }: LabelOptions,
+): Promise<void> {
+  const { threads, leases } = server.store
+  if (await threads.label(key, labels)) return
+  // A thread that does not exist is not leased.
+  if (!(await readRememberedThread(server, key))) throw unknownThread(key)
+  const lease = await acquireLease({ ...server, whenBusy: 'wait' }, key, { signal })
+  try {
+    // A run may have stored it meanwhile.
+    if (await threads.label(key, labels)) return
+    await adoptThread(server, lease)
+    if (!(await threads.label(key, labels))) throw unknownThread(key)
+  } finally {
+    await leases.release(lease)
+  }
+}
