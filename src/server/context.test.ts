@@ -18,6 +18,7 @@ it.each<[string, Partial<ServerOptions>]>([
   ['basePath', { basePath: '/api/' }],
   ['cors.origins', { cors: { origins: ['app.example.com'] } }],
   ['cors.origins', { cors: { origins: ['https://app.example.com/path'] } }],
+  ['cors.credentials', { cors: { origins: '*', credentials: true } }],
   ['stream.lanes', { stream: { lanes: 'one by one' as 'one-by-one' } }],
 ])('refuses a %s that cannot be meant', (option, options) => {
   expect(() => checkOptions({ agents, ...options })).toThrow(
@@ -32,7 +33,7 @@ it('takes options that can be meant', () => {
       limits: { runs: 5, runTimeoutMs: Infinity },
       threads: { idleTimeoutMs: 1, onThreadRemoved: () => undefined },
       basePath: '/api/v1',
-      cors: { origins: ['https://app.example.com', 'http://localhost:3000'] },
+      cors: { origins: ['https://app.example.com', 'http://localhost:3000'], credentials: true },
     }),
   ).not.toThrow()
   expect(() => checkOptions({ agents, cors: { origins: '*' } })).not.toThrow()

@@ -129,6 +129,11 @@ export function checkOptions(options: ServerOptions): void {
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
     if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')
+  if (cors?.credentials === true && origins === '*')
+    throw invalidOption(
+      'cors.credentials',
+      "come with a list of origins: with '*', any page could act for a user",
+    )
 }
 
 const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {

@@ -60,8 +60,8 @@ export interface ServerOptions {
   readonly limits?: Partial<Limits>
   /** Stands before every route, for example `/api/agents`. Default: none. */
   readonly basePath?: string
-  /** Origins whose pages may call this server. Default: none. */
-  readonly cors?: { readonly origins: readonly string[] | '*' }
+  /** Which pages of other origins may call this server. Default: none. */
+  readonly cors?: CorsOptions
   /**
    * What a second run on a busy thread does: it fails (default), waits until the first has ended, waits until
    * the tools of the first have run and then stops it (`preempt`), or stops it at once.
@@ -84,6 +84,16 @@ export interface ServerOptions {
   readonly log?: Logger
   readonly clock?: Clock
   readonly newId?: IdSource
+}
+
+export interface CorsOptions {
+  /** The origins of the pages, `https://app.example.com` for example, or `'*'` for all. */
+  readonly origins: readonly string[] | '*'
+  /**
+   * Whether their requests may carry cookies and HTTP authentication. A header that the page sets itself, such as
+   * `authorization`, needs no such permission. Not for `'*'`. Default false.
+   */
+  readonly credentials?: boolean
 }
 
 /** The user a request belongs to. */

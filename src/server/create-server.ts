@@ -3,7 +3,7 @@ import { type ServerContext, createServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
 import { loadThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/lease.js'
-import { Hono, type Context } from 'hono'
+import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { ServerResponse } from 'node:http'
 import type { Agent } from '../agents/index.js'
@@ -87,9 +87,12 @@ const agentRoutes: readonly Route[] = [
   capabilitiesRoute,
 ]
 
-/** The bindings that the Node adapter passes with a request. */
+/**
+ * What `createListener` passes with a request. Other adapters have bindings of their own: behind theirs stands an application
+ * that may add headers, so a response must go through it.
+ */
 interface NodeBindings {
-  readonly outgoing?: ServerResponse
+  readonly nodeResponse?: ServerResponse
 }
 
 type App = Hono<{ Bindings: NodeBindings }>
@@ -107,7 +110,7 @@ function createApp(server: ServerContext, options: ServerOptions): App {
   }
   app.onError((error, c) => refuse(error, 'other', c.req.method))
   app.notFound((c) => refuse(notFound(), 'other', c.req.method))
-  if (allowed) app.use(cors({ origin: allowed.origins === '*' ? '*' : [...allowed.origins] }))
+  if (allowed) app.use(corsOf(allowed))
   app.use(async (c, next) => {
     checkPath(c.req.url)
     await next()
@@ -126,6 +129,15 @@ function createApp(server: ServerContext, options: ServerOptions): App {
   }
   refuseOtherMethods(app, endpoints, basePath)
   return app
+}
+
+/** Pages may send any header: Hono allows those that a preflight asks for. */
+function corsOf({ origins, credentials = false }: NonNullable<ServerOptions['cors']>): MiddlewareHandler {
+  return cors({
+    origin: origins === '*' ? '*' : [...origins],
+    credentials,
+    exposeHeaders: ['Retry-After'],
+  })
 }
 
 interface Endpoint {
@@ -153,7 +165,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
       const agent = findAgent(c.req.param('agent'), server, firstAgent)
       return route.handle(server, {
         request: c.req.raw,
-        nodeResponse: (c.env as NodeBindings | undefined)?.outgoing,
+        nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
         // Only CORS sets headers, and to read them Hono creates a whole response.
         headers: options.cors ? Object.fromEntries(c.res.headers) : {},
         agent,

@@ -1,6 +1,7 @@
 export {
   defaultLimits,
   type CloseOptions,
+  type CorsOptions,
   type Identity,
   type Limits,
   type Logger,

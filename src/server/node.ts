@@ -1,4 +1,4 @@
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -11,6 +11,7 @@ import { systemClock, type Clock } from '../core/clock.js'
 import type { CloseOptions, Server } from './contract.js'
 import { defaultGraceMs } from './create-server.js'
 import { isLoopbackHost } from './request/identity.js'
+import { withParsedBody } from './request/parsed-body.js'
 
 export interface ServeOptions {
   /** Default 4111; 0 takes any free port. */
@@ -32,16 +33,20 @@ export interface Serving {
 }
 
 /**
- * Makes a listener for an HTTP server of your own: `node:http`, Express, Fastify. It reads the body itself, so it must come
- * before any body parser.
+ * Makes a listener for an HTTP server of your own: `node:http`, Express, Fastify. Where a parser has read the body before,
+ * the listener takes what the parser left at `request.body`: an object, a string or a Buffer.
  *
  * @example
  * app.use('/ai', createListener(server))
  */
 export function createListener(server: Server): (request: IncomingMessage, response: ServerResponse) => void {
-  const listener = getRequestListener((request, env) => server.fetch(request, env), {
-    overrideGlobalObjects: false,
-  })
+  const listener = getRequestListener(
+    (request, env) => {
+      const { incoming, outgoing } = env as HttpBindings
+      return server.fetch(withParsedBody(request, incoming), { nodeResponse: outgoing })
+    },
+    { overrideGlobalObjects: false },
+  )
   return (request, response) => void listener(request, response)
 }
 

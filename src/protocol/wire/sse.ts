@@ -8,7 +8,8 @@ export const sseHeartbeat = ': keep-alive\n\n'
 /** The headers of an event stream: proxies neither cache nor buffer it. */
 export const sseHeaders: Readonly<Record<string, string>> = Object.freeze({
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
+  // Middleware and proxies that compress would hold events back until a block is full.
+  'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 })
 

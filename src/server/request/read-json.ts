@@ -41,8 +41,7 @@ function unsupportedType(message: string): MillraceError {
 }
 
 async function readBodyBytes(request: Request, { limits, clock }: ReadJsonOptions): Promise<Uint8Array> {
-  if (request.bodyUsed)
-    throw new MillraceError('INTERNAL_ERROR', 'The body was read before: let `identify` read a clone.')
+  if (request.bodyUsed) throw bodyUsed()
   const length = declaredLength(request)
   if (length !== undefined && length > limits.bodyBytes) throw bodyTooLarge(limits)
 
@@ -62,6 +61,12 @@ async function readBodyBytes(request: Request, { limits, clock }: ReadJsonOption
     if (MillraceError.isInstance(error)) throw error
     throw new MillraceError('INVALID_JSON', 'The body broke off before its end.', { cause: error })
   }
+}
+
+function bodyUsed(): MillraceError {
+  const message =
+    'The body was read before: let `identify` and middleware in front of the server read a clone.'
+  return new MillraceError('INTERNAL_ERROR', message, { expose: true })
 }
 
 function declaredLength({ headers }: Request): number | undefined {
