@@ -45,7 +45,7 @@ async function millrace(options: Partial<ServerOptions>): Promise<number> {
   const server = createServer({
     agents: handwritten(),
     store: createMemoryStore(),
-    limits: { runs: 5000, runsPerUser: 5000 },
+    limits: { runs: 5000, runsPerUser: 5000, streamsPerUser: 5000 },
     log,
     ...options,
   })

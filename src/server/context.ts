@@ -14,6 +14,8 @@ import {
   type ThreadRules,
 } from './contract.js'
 import type { Hooks } from './hooks/hooks.js'
+import { createQuota, type Quota } from './limits/quota.js'
+import { createRequestRates, type RequestRates } from './limits/request-rates.js'
 import { createLogFlusher, type LogFlusher } from './live/run-feed.js'
 import { createRunRegistry, type RunRegistry } from './live/registry.js'
 import { createDefaultLogger } from './observe/default-logger.js'
@@ -29,6 +31,11 @@ export interface ServerContext {
   readonly store: Store
   readonly hooks: Hooks
   readonly limits: Limits
+  readonly rates: RequestRates
+  /** The open streams. */
+  readonly streams: Quota
+  /** The bytes of the bodies that are being read. */
+  readonly bodies: Quota
   /** What clients may see and change of the state of a thread. */
   readonly stateRulesOf: (key: Pick<ThreadKey, 'agent'>) => StateRulesHandle
   readonly threadRules: ThreadRules
@@ -67,6 +74,9 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     store,
     hooks: options.hooks ?? {},
     limits,
+    rates: createRequestRates(limits, clock),
+    streams: createQuota({ total: Infinity, perUser: limits.streamsPerUser }),
+    bodies: createQuota({ total: limits.bytesInFlight, perUser: limits.bytesInFlightPerUser }),
     stateRulesOf: createStateRulesOf(options.state, agents),
     threadRules,
     whenBusy: options.whenBusy ?? 'reject',
@@ -110,13 +120,15 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 
 /** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
 export function checkOptions(options: ServerOptions): void {
-  const { limits = {}, threads = {}, basePath = '', cors, routes = {}, stream = {} } = options
+  const { limits = {}, threads = {}, basePath = '', cors, trustProxy, routes = {}, stream = {} } = options
   for (const [group, values] of Object.entries({ limits, threads }))
     for (const [name, value] of Object.entries(values as Record<string, unknown>))
       if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
         throw invalidOption(`${group}.${name}`, 'be a number above 0')
   if (basePath !== '' && !/^(?:\/[^/?#]+)+$/.test(basePath))
     throw invalidOption('basePath', 'begin with a slash and not end with one')
+  if (typeof trustProxy !== 'function' && !isProxyCount(trustProxy ?? 1))
+    throw invalidOption('trustProxy', 'be the number of proxies in front, from 1, or a function')
   for (const [name, isServed] of Object.entries(routes))
     if (!(name in optionalRoutes) || typeof isServed !== 'boolean')
       throw invalidOption(
@@ -138,6 +150,10 @@ export function checkOptions(options: ServerOptions): void {
 
 const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {
   ...{ connect: true, cancel: true, history: true, delete: true, patch: true, metrics: true },
+}
+
+function isProxyCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1
 }
 
 function isOrigin(text: string): boolean {

@@ -10,6 +10,8 @@ export interface Server {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>
   /** True when the server has `identify`. Without it, other machines must not reach the server. */
   readonly identifies: boolean
+  /** The limits that hold, with the defaults filled in. `serve` takes those of connections from here. */
+  readonly limits: Limits
   /** The state of stored threads, for code of the application. */
   readonly state: ThreadStates
   /**
@@ -56,6 +58,12 @@ export interface ServerOptions {
    * function all requests belong to one local user, and only those to a loopback host are served.
    */
   readonly identify?: (request: Request) => Identity | undefined | Promise<Identity | undefined>
+  /**
+   * Whom to believe about the address of a client, for limits per address. A number: so many proxies stand in front, and each adds
+   * the address it sees to the end of `X-Forwarded-For`. A function: it reads the address from the request, where a runtime or
+   * a proxy says it elsewhere; undefined means not known. Default: the address of the socket on Node, else none.
+   */
+  readonly trustProxy?: number | ((request: Request) => string | undefined)
   readonly hooks?: Hooks
   readonly limits?: Partial<Limits>
   /** Stands before every route, for example `/api/agents`. Default: none. */
@@ -202,6 +210,29 @@ export interface Limits {
   readonly heartbeatMs: number
   /** How long a thread is leased. Renewed at a third of it. Default 15 s. */
   readonly leaseMs: number
+  /**
+   * Requests of one user in a minute, a sixth of them at once. A body counts as one more for each 64 KiB. Default: no
+   * limit.
+   */
+  readonly requestsPerUser: number
+  /** Requests from one address in a minute, a sixth of them at once. See `trustProxy`. Default: no limit. */
+  readonly requestsPerAddress: number
+  /** Requests from one address in a minute that `identify` does not know, a sixth of them at once. Default: no limit. */
+  readonly failedIdentifications: number
+  /** Open streams of one user, of runs and connections. Default 500. */
+  readonly streamsPerUser: number
+  /** Bytes of the request bodies that are being read. Default 256 MiB. */
+  readonly bytesInFlight: number
+  /** The same for one user. Default 64 MiB. */
+  readonly bytesInFlightPerUser: number
+  /** How long `identify` may take. Default 10 s. */
+  readonly identifyTimeoutMs: number
+  /** `serve` only: how long a connection may take to send the headers of a request, from when it opens. Default 15 s. */
+  readonly headersTimeoutMs: number
+  /** `serve` only: how long a connection stays open without a next request. Default 5 s. */
+  readonly keepAliveMs: number
+  /** `serve` only: open connections from one address, as the socket has it. Default: no limit. */
+  readonly connectionsPerAddress: number
 }
 
 export const defaultLimits: Limits = {
@@ -222,4 +253,14 @@ export const defaultLimits: Limits = {
   stallMs: 30_000,
   heartbeatMs: 15_000,
   leaseMs: 15_000,
+  requestsPerUser: Infinity,
+  requestsPerAddress: Infinity,
+  failedIdentifications: Infinity,
+  streamsPerUser: 500,
+  bytesInFlight: 256 * 1024 * 1024,
+  bytesInFlightPerUser: 64 * 1024 * 1024,
+  identifyTimeoutMs: 10_000,
+  headersTimeoutMs: 15_000,
+  keepAliveMs: 5_000,
+  connectionsPerAddress: Infinity,
 }

@@ -5,11 +5,12 @@ import { loadThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/lease.js'
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Agent } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
+import { createAdmission, type Admission } from './limits/admission.js'
 import { toErrorResponse } from './request/errors.js'
-import { checkHost, createIdentify } from './request/identity.js'
+import { checkHost } from './request/identity.js'
 import { capabilitiesRoute, listAgents } from './routes/agents.js'
 import { cancelRoute } from './routes/cancel.js'
 import { connectRoute } from './routes/connect.js'
@@ -41,6 +42,7 @@ export function createServer(options: ServerOptions): Server {
   return {
     fetch: (request, env) => app.fetch(request, env),
     identifies: options.identify !== undefined,
+    limits: server.limits,
     state: createThreadStates(server),
     async close({ graceMs = defaultGraceMs }: CloseOptions = {}) {
       isClosing = true
@@ -92,6 +94,7 @@ const agentRoutes: readonly Route[] = [
  * that may add headers, so a response must go through it.
  */
 interface NodeBindings {
+  readonly nodeRequest?: IncomingMessage
   readonly nodeResponse?: ServerResponse
 }
 
@@ -111,11 +114,14 @@ function createApp(server: ServerContext, options: ServerOptions): App {
   app.onError((error, c) => refuse(error, 'other', c.req.method))
   app.notFound((c) => refuse(notFound(), 'other', c.req.method))
   if (allowed) app.use(corsOf(allowed))
+  const admission = createAdmission(server, options)
+  const uncounted = new Set(operatorPaths.map((path) => basePath + path))
   app.use(async (c, next) => {
+    if (!uncounted.has(c.req.path)) admission.count(arrivalOf(c))
     checkPath(c.req.url)
     await next()
   })
-  const endpoints = createEndpoints(server, options)
+  const endpoints = createEndpoints(server, options, admission)
   for (const { method, path, handle } of endpoints) {
     app.on(method, fullPaths(path, basePath), async (c) => {
       try {
@@ -140,14 +146,25 @@ function corsOf({ origins, credentials = false }: NonNullable<ServerOptions['cor
   })
 }
 
+/** Probes and scrapers. They are never refused for their rate: an orchestrator would end the process. */
+const operatorPaths = ['/healthz', '/readyz', '/metrics']
+
+function arrivalOf({ req, env }: AppContext): Parameters<Admission['count']>[0] {
+  const { nodeRequest } = (env as NodeBindings | undefined) ?? {}
+  return { request: req.raw, socketAddress: nodeRequest?.socket.remoteAddress }
+}
+
 interface Endpoint {
   readonly method: Route['method']
   readonly path: string
   readonly handle: (c: AppContext) => Response | Promise<Response>
 }
 
-function createEndpoints(server: ServerContext, options: ServerOptions): readonly Endpoint[] {
-  const identify = createIdentify(options.identify, server.limits)
+function createEndpoints(
+  server: ServerContext,
+  options: ServerOptions,
+  admission: Admission,
+): readonly Endpoint[] {
   const [firstAgent] = server.agents.values()
   const { routes = {} } = options
   const served = agentRoutes.filter(({ optional }) => optional === undefined || routes[optional] !== false)
@@ -161,19 +178,27 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
   const agentEndpoint = (route: Route, path: string): Endpoint => ({
     ...{ method: route.method, path },
     async handle(c) {
-      const { app, user, claims } = await identify(c.req.raw)
+      const { app, user, claims } = await admission.identify(arrivalOf(c))
       const agent = findAgent(c.req.param('agent'), server, firstAgent)
-      return route.handle(server, {
-        request: c.req.raw,
-        nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
-        // Only CORS sets headers, and to read them Hono creates a whole response.
-        headers: options.cors ? Object.fromEntries(c.res.headers) : {},
-        agent,
-        owner: { app, user, agent: agent.name },
-        claims,
-        param: (name) => c.req.param(name) ?? '',
-        query: (name) => c.req.query(name),
-      })
+      const owner = { app, user, agent: agent.name }
+      const share = route.streams === true ? admission.openStream(owner) : undefined
+      try {
+        return await route.handle(server, {
+          request: c.req.raw,
+          nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
+          // Only CORS sets headers, and to read them Hono creates a whole response.
+          headers: options.cors ? Object.fromEntries(c.res.headers) : {},
+          share,
+          agent,
+          owner,
+          claims,
+          param: (name) => c.req.param(name) ?? '',
+          query: (name) => c.req.query(name),
+        })
+      } catch (error) {
+        share?.release()
+        throw error
+      }
     },
   })
   return [
@@ -183,7 +208,7 @@ function createEndpoints(server: ServerContext, options: ServerOptions): readonl
     {
       ...{ method: 'GET', path: '/agents' },
       async handle(c) {
-        await identify(c.req.raw)
+        await admission.identify(arrivalOf(c))
         return listAgents(server)
       },
     },

@@ -10,6 +10,7 @@ import { MillraceError } from '../core/errors.js'
 import { systemClock, type Clock } from '../core/clock.js'
 import type { CloseOptions, Server } from './contract.js'
 import { defaultGraceMs } from './create-server.js'
+import { connectionTimes, limitConnections } from './limits/connections.js'
 import { isLoopbackHost } from './request/identity.js'
 import { withParsedBody } from './request/parsed-body.js'
 
@@ -43,7 +44,10 @@ export function createListener(server: Server): (request: IncomingMessage, respo
   const listener = getRequestListener(
     (request, env) => {
       const { incoming, outgoing } = env as HttpBindings
-      return server.fetch(withParsedBody(request, incoming), { nodeResponse: outgoing })
+      return server.fetch(withParsedBody(request, incoming), {
+        nodeRequest: incoming,
+        nodeResponse: outgoing,
+      })
     },
     { overrideGlobalObjects: false },
   )
@@ -70,15 +74,14 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   }
   const listener = createListener(server)
   const connections = new Connections()
-  const http = createHttpServer((request, response) => {
+  const http = createHttpServer(connectionTimes(server.limits), (request, response) => {
     connections.addResponse(response)
     listener(request, response)
   })
+  limitConnections(http, server.limits)
   http.on('connection', (socket) => connections.addSocket(socket))
   // Node calls this on close, and would cut off a response whose last bytes are still on their way.
   http.closeIdleConnections = () => undefined
-  // Only the arrival of a request is timed: its stream may be open for hours.
-  http.requestTimeout = 60_000
   await listen(http, port, host)
   const closed = new Promise<void>((resolve) => http.once('close', resolve))
   const close = (closeOptions: CloseOptions = {}): Promise<void> =>

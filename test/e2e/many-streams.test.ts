@@ -50,7 +50,7 @@ async function start(store: Store, total: number): Promise<string> {
   const server = createServer({
     agents: [marker(total)],
     store,
-    limits: { runs: 2000, runsPerUser: 2000 },
+    limits: { runs: 2000, runsPerUser: 2000, streamsPerUser: 2000 },
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   })
   const serving = await serve(server, { port: 0, signals: false })

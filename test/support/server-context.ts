@@ -2,6 +2,8 @@ import { manualClock, type ManualClock } from '../../src/core/clock.js'
 import { sequentialIds } from '../../src/core/ids.js'
 import type { ServerContext } from '../../src/server/context.js'
 import { defaultLimits, type Logger } from '../../src/server/contract.js'
+import { createQuota } from '../../src/server/limits/quota.js'
+import { createRequestRates } from '../../src/server/limits/request-rates.js'
 import { createLogFlusher } from '../../src/server/live/run-feed.js'
 import { createRunRegistry } from '../../src/server/live/registry.js'
 import { createMetrics } from '../../src/server/observe/metrics.js'
@@ -32,6 +34,9 @@ export function createServerContext(
   const server: ServerContext = {
     ...{ agents: new Map(), store, hooks: {}, limits, stateRulesOf: createStateRulesOf(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, routes: {}, owner },
+    rates: createRequestRates(limits, clock),
+    streams: createQuota({ total: Infinity, perUser: limits.streamsPerUser }),
+    bodies: createQuota({ total: limits.bytesInFlight, perUser: limits.bytesInFlightPerUser }),
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
     flusher: createLogFlusher({ clock, onProblem: () => undefined }),

@@ -1,9 +1,11 @@
+import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { Identity, Limits, ServerOptions } from '../contract.js'
+import { isPromise } from '../hooks/call-hook.js'
 import { checkId } from './check-input.js'
 
-/** Returns the user of a request. Throws FORBIDDEN_HOST or UNAUTHENTICATED. */
+/** Returns the user of a request. Throws FORBIDDEN_HOST, UNAUTHENTICATED or IDENTIFY_TIMEOUT. */
 export type Identify = (request: Request) => Promise<Required<Identity>>
 
 const defaultApp = 'default'
@@ -12,19 +14,35 @@ const defaultApp = 'default'
  * Without an `identify` of the application, all requests belong to one local user, and only those that name this machine
  * are served.
  */
-export function createIdentify(identify: ServerOptions['identify'], limits: Limits): Identify {
+export function createIdentify(
+  identify: ServerOptions['identify'],
+  { limits, clock }: { readonly limits: Limits; readonly clock: Clock },
+): Identify {
   return async function identifyUser(request) {
     if (!identify) {
       checkHost(request)
       return { app: defaultApp, user: 'local', claims: {} }
     }
-    const identity = await identify(request)
+    const identity = await inTime(identify(request), limits, clock)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
     const { app, user, claims } = checkIdentity(identity)
     // The texts may come from the request.
     return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits), claims }
   }
+}
+
+/** Throws IDENTIFY_TIMEOUT. Whatever comes later is ignored. */
+function inTime<T>(result: T | Promise<T>, { identifyTimeoutMs }: Limits, clock: Clock): T | Promise<T> {
+  if (!isPromise(result)) return result
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(identifyTimeoutMs, () => {
+      const message = `The server could not find out who you are within ${identifyTimeoutMs} ms. Try again in a moment.`
+      reject(new MillraceError('IDENTIFY_TIMEOUT', message))
+    })
+    result.then(resolve, reject)
+    result.then(cancel, cancel)
+  })
 }
 
 /** Throws INTERNAL_ERROR: the client can do nothing about a faulty `identify`. */

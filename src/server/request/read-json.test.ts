@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../../core/clock.js'
+import { createServerContext } from '../../../test/support/server-context.js'
+import { manualClock, type ManualClock } from '../../core/clock.js'
 import type { MillraceError } from '../../core/errors.js'
-import { defaultLimits } from '../contract.js'
+import { defaultLimits, type Limits } from '../contract.js'
 import { readJson } from './read-json.js'
 
 const limits = { ...defaultLimits, bodyBytes: 1000, bodyTimeoutMs: 5000, jsonDepth: 8 }
@@ -18,8 +19,17 @@ function requestOf({ headers = { 'content-type': 'application/json' }, body = '{
   return request
 }
 
+const owner = { app: 'default', user: 'ann' }
+
+function readWith(
+  request: Request,
+  given: { readonly limits: Limits; readonly clock: ManualClock },
+): Promise<unknown> {
+  return readJson(request, owner, createServerContext(given).server)
+}
+
 function read(sent: Sent): Promise<unknown> {
-  return readJson(requestOf(sent), { limits, clock: manualClock() })
+  return readWith(requestOf(sent), { limits, clock: manualClock() })
 }
 
 const json = { 'content-type': 'application/json' }
@@ -90,13 +100,13 @@ test('puts together a body that is larger than the buffer it begins with', async
     bytes.slice(20_001),
   ]
   const request = requestOf({ body: streamOf(parts).stream })
-  await expect(readJson(request, { limits: defaultLimits, clock: manualClock() })).resolves.toEqual(value)
+  await expect(readWith(request, { limits: defaultLimits, clock: manualClock() })).resolves.toEqual(value)
 })
 
 test('refuses a body by its declared length without reading it', async () => {
   const { stream, given } = streamOf([Uint8Array.of(123)])
   const request = requestOf({ body: stream, headers: { ...json, 'content-length': '1001' } })
-  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
+  await expect(readWith(request, { limits, clock: manualClock() })).rejects.toMatchObject({
     code: 'PAYLOAD_TOO_LARGE',
   })
   expect(request.bodyUsed).toBe(false)
@@ -123,7 +133,7 @@ test.each([json, { ...json, 'content-length': '500' }])(
   async (headers) => {
     const clock = manualClock()
     const { stream, cancelled } = streamOf([Uint8Array.of(123)], { stalls: true })
-    const reading = readJson(requestOf({ body: stream, headers }), { limits, clock })
+    const reading = readWith(requestOf({ body: stream, headers }), { limits, clock })
     const refused = expect(reading).rejects.toMatchObject({
       code: 'INVALID_JSON',
       message: 'The body did not arrive within 5000 ms.',
@@ -138,8 +148,8 @@ test.each([json, { ...json, 'content-length': '500' }])(
 
 test('leaves no timer behind', async () => {
   const clock = manualClock()
-  await readJson(requestOf({}), { limits, clock })
-  await expect(readJson(requestOf({ body: '{' }), { limits, clock })).rejects.toThrow()
+  await readWith(requestOf({}), { limits, clock })
+  await expect(readWith(requestOf({ body: '{' }), { limits, clock })).rejects.toThrow()
   expect(clock.pending).toBe(0)
 })
 
@@ -157,7 +167,7 @@ test('says so when a body breaks off', async () => {
 test('blames the server when the body was read before', async () => {
   const request = requestOf({})
   await request.text()
-  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
+  await expect(readWith(request, { limits, clock: manualClock() })).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
   })
 })
@@ -181,14 +191,14 @@ test.each([
 
 test('says so when there is no body at all', async () => {
   const request = new Request('http://localhost/', { method: 'POST', headers: json })
-  await expect(readJson(request, { limits, clock: manualClock() })).rejects.toMatchObject({
+  await expect(readWith(request, { limits, clock: manualClock() })).rejects.toMatchObject({
     message: 'The body is empty.',
   })
 })
 
 test('does not look for the fault in a very long text', async () => {
   const request = requestOf({ body: `["${'x'.repeat(1024 * 1024)}"` })
-  await expect(readJson(request, { limits: defaultLimits, clock: manualClock() })).rejects.toMatchObject({
+  await expect(readWith(request, { limits: defaultLimits, clock: manualClock() })).rejects.toMatchObject({
     message: 'The body is not JSON.',
   })
 })

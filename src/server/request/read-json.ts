@@ -1,24 +1,40 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
+import type { Owner } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
+import type { Quota, Share } from '../limits/quota.js'
+import { largeBodyBytes, type RequestRates } from '../limits/request-rates.js'
 import { assertSafeJson, findJsonError } from './check-json.js'
 
 export interface ReadJsonOptions {
   readonly limits: Limits
   readonly clock: Clock
+  readonly rates: Pick<RequestRates, 'ofBody'>
+  readonly bodies: Quota
 }
 
 /**
  * Reads the JSON in the body of a request, within the limits and safe to walk. The body must not have been read before.
  * Throws UNSUPPORTED_MEDIA_TYPE for a body that is not declared as JSON (forms of other sites cannot declare it),
- * PAYLOAD_TOO_LARGE, INVALID_JSON for one that is not JSON, is incomplete or comes too late, and INVALID_INPUT for one that
+ * PAYLOAD_TOO_LARGE, TOO_MANY_BYTES while other bodies are being read, INVALID_JSON for one that is not JSON, is incomplete or comes too late, and INVALID_INPUT for one that
  * `assertSafeJson` refuses. No error repeats the content of the body.
  */
-export async function readJson(request: Request, options: ReadJsonOptions): Promise<unknown> {
+export async function readJson(
+  request: Request,
+  owner: Pick<Owner, 'app' | 'user'>,
+  options: ReadJsonOptions,
+): Promise<unknown> {
   checkMediaType(request.headers)
-  const value = parseBody(await readBodyBytes(request, options))
-  assertSafeJson(value, { maxDepth: options.limits.jsonDepth })
-  return value
+  const share = options.bodies.open(owner)
+  try {
+    const bytes = await readBodyBytes(request, share, options)
+    if (declaredLength(request.headers) === undefined) options.rates.ofBody(owner, bytes.byteLength)
+    const value = parseBody(bytes)
+    assertSafeJson(value, { maxDepth: options.limits.jsonDepth })
+    return value
+  } finally {
+    share.release()
+  }
 }
 
 const jsonType = /^application\/(?:[\w!#$&^.+-]+\+)?json$/
@@ -40,14 +56,21 @@ function unsupportedType(message: string): MillraceError {
   return new MillraceError('UNSUPPORTED_MEDIA_TYPE', message)
 }
 
-async function readBodyBytes(request: Request, { limits, clock }: ReadJsonOptions): Promise<Uint8Array> {
+async function readBodyBytes(
+  request: Request,
+  share: Share,
+  { limits, clock }: ReadJsonOptions,
+): Promise<Uint8Array> {
   if (request.bodyUsed) throw bodyUsed()
-  const length = declaredLength(request)
+  const length = declaredLength(request.headers)
   if (length !== undefined && length > limits.bodyBytes) throw bodyTooLarge(limits)
 
-  // HTTP cuts a body at its declared length, and reading it whole is much cheaper than reading a stream.
-  const reader = length === undefined ? getReader(request) : undefined
-  const reading = reader ? readStream(reader, limits) : readWhole(request, limits)
+  // HTTP cuts a body at its declared length, and reading it whole is much cheaper than reading a stream. Large ones count
+  // as they arrive: who only declares them must not keep others out.
+  const isWhole = length !== undefined && length <= largeBodyBytes
+  if (isWhole) takeBytes(share, length)
+  const reader = isWhole ? undefined : getReader(request)
+  const reading = reader ? readStream(reader, share, limits) : readWhole(request, limits)
   try {
     return await new Promise((resolve, reject) => {
       const cancelTimer = clock.schedule(limits.bodyTimeoutMs, () => {
@@ -69,7 +92,8 @@ function bodyUsed(): MillraceError {
   return new MillraceError('INTERNAL_ERROR', message, { expose: true })
 }
 
-function declaredLength({ headers }: Request): number | undefined {
+/** The length of the body, where the client has said it. */
+export function declaredLength(headers: Headers): number | undefined {
   const text = headers.get('content-length')
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined
 }
@@ -88,7 +112,7 @@ function getReader({ body }: Request): BodyReader | undefined {
 
 const firstBuffer = 16 * 1024
 
-async function readStream(reader: BodyReader, limits: Limits): Promise<Uint8Array> {
+async function readStream(reader: BodyReader, share: Share, limits: Limits): Promise<Uint8Array> {
   // One buffer that grows, not a list of chunks: a body sent byte by byte would take a hundred times its size.
   let buffer = new Uint8Array(firstBuffer)
   let size = 0
@@ -96,9 +120,12 @@ async function readStream(reader: BodyReader, limits: Limits): Promise<Uint8Arra
     const { done, value } = await reader.read()
     if (done) return buffer.subarray(0, size)
     const end = size + value.byteLength
-    if (end > limits.bodyBytes) {
+    try {
+      if (end > limits.bodyBytes) throw bodyTooLarge(limits)
+      takeBytes(share, value.byteLength)
+    } catch (error) {
       stopReading(reader)
-      throw bodyTooLarge(limits)
+      throw error
     }
     if (end > buffer.byteLength) {
       const larger = new Uint8Array(Math.max(end, 2 * size))
@@ -113,6 +140,13 @@ async function readStream(reader: BodyReader, limits: Limits): Promise<Uint8Arra
 function stopReading(reader: BodyReader): void {
   // The request is refused already, so a failure here changes nothing.
   reader.cancel().catch(() => undefined)
+}
+
+function takeBytes(share: Share, bytes: number): void {
+  if (share.take(bytes)) return
+  const message =
+    'Too many bytes are on their way at once. Try again in a moment, with one large request at a time.'
+  throw new MillraceError('TOO_MANY_BYTES', message)
 }
 
 function bodyTooLarge({ bodyBytes }: Limits): MillraceError {

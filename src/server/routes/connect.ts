@@ -32,6 +32,7 @@ export const connectRoute: Route = {
   method: 'POST',
   path: '/connect',
   optional: 'connect',
+  streams: true,
   async handle(server, request) {
     // Clients also name the run they would start. The server ignores it: a thread has one latest run.
     const { body, key } = await readThreadBody(server, request)

@@ -15,7 +15,7 @@ export const labelThreadRoute: Route = {
   optional: 'patch',
   async handle(server, request) {
     const key = threadInPath(server, request)
-    const labels = checkLabels(await readJson(request.request, server))
+    const labels = checkLabels(await readJson(request.request, request.owner, server))
     await labelThread(server, key, { labels, signal: request.request.signal })
     return jsonResponse({ status: 'updated' })
   },

@@ -14,6 +14,8 @@ export interface Route {
   readonly path: string
   /** The name by which `routes` leaves it out. */
   readonly optional?: OptionalRoute
+  /** Whether it answers with a stream, which counts as one of the user's. */
+  readonly streams?: boolean
   /** Errors become HTTP errors. */
   readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
@@ -37,7 +39,7 @@ export async function readThreadBody(
   readonly key: ThreadKey
   readonly runId: string | undefined
 }> {
-  const body = await readJson(request, server)
+  const body = await readJson(request, owner, server)
   if (!isRecord(body)) throw new MillraceError('INVALID_INPUT', 'The body must be an object with a threadId.')
   const thread = checkThreadId(body.threadId, 'threadId', server.limits)
   const runId = body.runId === undefined ? undefined : checkId(body.runId, 'runId', server.limits)

@@ -15,8 +15,11 @@ import type { Route } from './route.js'
 export const runRoute: Route = {
   method: 'POST',
   path: '/run',
+  streams: true,
   async handle(server, request) {
-    const { input, peer, needsSnapshot, warnings } = parseRunInput(await readJson(request.request, server))
+    const { input, peer, needsSnapshot, warnings } = parseRunInput(
+      await readJson(request.request, request.owner, server),
+    )
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent, claims } = request

@@ -22,7 +22,7 @@ export const patchStateRoute: Route = {
   optional: 'patch',
   async handle(server, request) {
     const key = threadInPath(server, request)
-    const patch = await readJson(request.request, server)
+    const patch = await readJson(request.request, request.owner, server)
     const change = (state: unknown): unknown => patchState(state, patch, server.stateRulesOf(key))
     const { version } = await changeThreadState({ ...server, whenBusy: 'reject' }, key, {
       change,

@@ -10,6 +10,7 @@ import {
 } from '../../protocol/index.js'
 import type { ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
+import type { Share } from '../limits/quota.js'
 import { writeWithBackPressure, type StreamEnd } from './back-pressure.js'
 import { createFraming, type FrameBatch, type Framing } from './framing.js'
 import { withLanes } from './ordered-lanes.js'
@@ -22,6 +23,8 @@ export interface Exchange {
   readonly nodeResponse: ServerResponse | undefined
   /** Headers that every response gets, for example those of CORS. */
   readonly headers: Readonly<Record<string, string>>
+  /** What a stream takes of its user's open streams. */
+  readonly share?: Share | undefined
 }
 
 export interface StreamReply {
@@ -41,7 +44,7 @@ const alreadySent = new Response(null, { headers: { 'x-hono-already-sent': 'true
 /** Answers with a stream, which continues after this resolves. */
 export async function replyWithStream(
   server: ServerContext,
-  { request, nodeResponse, headers }: Exchange,
+  { request, nodeResponse, headers, share }: Exchange,
   reply: StreamReply,
 ): Promise<Response> {
   const encoding = await createFraming(negotiate(request.headers.get('accept')), reply.peer, {
@@ -59,11 +62,11 @@ export async function replyWithStream(
   const allHeaders = { ...headers, ...framing.headers }
   if (!nodeResponse) {
     const { sink, body } = createWebSink(request.signal)
-    startWriting({ server, sink, framing }, reply)
+    startWriting({ server, sink, framing, share }, reply)
     return new Response(body, { headers: allHeaders })
   }
   nodeResponse.writeHead(200, allHeaders)
-  startWriting({ server, sink: new NodeSink(nodeResponse), framing }, reply)
+  startWriting({ server, sink: new NodeSink(nodeResponse), framing, share }, reply)
   return alreadySent
 }
 
@@ -76,14 +79,16 @@ interface OpenStream {
   readonly server: ServerContext
   readonly sink: Sink
   readonly framing: Framing
+  readonly share: Share | undefined
 }
 
 /** A function of its own: the request in the scope above would stay in memory as long as the stream. */
 function startWriting(stream: OpenStream, { source, onEnd }: StreamReply): void {
-  const { server, sink, framing } = stream
+  const { server, sink, framing, share } = stream
   const { metrics, heartbeats, clock, limits } = server
   metrics.streamOpened()
   const onClosed = (reason: StreamEnd): void => {
+    share?.release()
     metrics.streamClosed({ reason })
     onEnd?.(reason)
   }

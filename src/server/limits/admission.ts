@@ -1,0 +1,59 @@
+import { MillraceError } from '../../core/errors.js'
+import type { Owner } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import type { Identity, ServerOptions } from '../contract.js'
+import { createIdentify } from '../request/identity.js'
+import { declaredLength } from '../request/read-json.js'
+import { createClientAddress } from './client-address.js'
+import type { Share } from './quota.js'
+
+/** A request before its body is read. */
+interface Arrival {
+  readonly request: Request
+  /** On Node, the other end of the connection. */
+  readonly socketAddress: string | undefined
+}
+
+/** What a request must pass before its body is read. */
+export interface Admission {
+  /** Counts a request for its address. Throws RATE_LIMITED. */
+  count(arrival: Arrival): void
+  /** Finds the user of a request and counts it for the user. Throws as `identify` does, or RATE_LIMITED. */
+  identify(arrival: Arrival): Promise<Required<Identity>>
+  /** Takes one of the user's streams. Throws TOO_MANY_STREAMS. */
+  openStream(owner: Owner): Share
+}
+
+export function createAdmission(
+  server: ServerContext,
+  { identify: identifyOfApp, trustProxy }: ServerOptions,
+): Admission {
+  const { limits, rates, streams } = server
+  const identify = createIdentify(identifyOfApp, server)
+  const clientAddress = createClientAddress(trustProxy)
+  const countsAddresses = limits.requestsPerAddress < Infinity || limits.failedIdentifications < Infinity
+  const addressOf = ({ request, socketAddress }: Arrival): string | undefined =>
+    countsAddresses ? clientAddress(request, socketAddress) : undefined
+  return {
+    count: (arrival) => rates.ofAddress(addressOf(arrival)),
+    async identify(arrival) {
+      const { request } = arrival
+      const identity = await identify(request).catch((error: unknown) => {
+        if (isUnauthenticated(error)) rates.failedIdentification(addressOf(arrival))
+        throw error
+      })
+      rates.ofUser(identity, declaredLength(request.headers) ?? 0)
+      return identity
+    },
+    openStream(owner) {
+      const share = streams.open(owner)
+      if (share.take(1)) return share
+      const message = `This user has ${limits.streamsPerUser} open streams, and may not have more. Close one, or try again later.`
+      throw new MillraceError('TOO_MANY_STREAMS', message)
+    },
+  }
+}
+
+function isUnauthenticated(error: unknown): boolean {
+  return MillraceError.isInstance(error) && error.code === 'UNAUTHENTICATED'
+}
