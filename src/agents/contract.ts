@@ -210,8 +210,8 @@ export interface RunServices {
   /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
   readonly callId: (wanted: string) => string
   readonly addUsage: (usage: TokenUsage) => void
-  /** Reports a problem that is no failure, for the log. */
-  readonly report: (problem: string) => void
+  /** Reports a problem that is no failure, for the log: without words of others, which belong in the error. */
+  readonly report: (problem: string, error?: unknown) => void
   /** Whether the run was asked to stop at this safe point. Return `{ type: 'cancelled' }` then. */
   readonly shouldStop: (at: SafePoint) => boolean
   /**

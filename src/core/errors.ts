@@ -9,12 +9,14 @@ export interface MillraceErrorOptions {
   readonly expose?: boolean
   /** A code of the agent's own that clients get in place of `code`, for example `UPSTREAM_503`. */
   readonly wireCode?: string
+  /** What logs have in place of a message that quotes others: a provider, a model, a person. */
+  readonly logMessage?: string
   readonly cause?: unknown
 }
 
 /**
  * The one base of every error Millrace throws. `code` is stable and listed in `docs/errors.md`; `message` says what
- * to do and may change.
+ * to do and may change. Servers log it, so give a `logMessage` too where it quotes what was said.
  */
 export class MillraceError extends Error {
   override readonly name = 'MillraceError'
@@ -23,6 +25,7 @@ export class MillraceError extends Error {
   readonly status: number
   readonly expose: boolean
   readonly wireCode: string
+  readonly logMessage: string
   readonly details: Readonly<Record<string, unknown>>
 
   constructor(code: ErrorCode, message: string, options: MillraceErrorOptions = {}) {
@@ -31,6 +34,7 @@ export class MillraceError extends Error {
     this.status = errorCodes[code].status
     this.expose = options.expose ?? errorCodes[code].expose
     this.wireCode = options.wireCode ?? code
+    this.logMessage = options.logMessage ?? message
     this.details = options.details ?? {}
   }
 
@@ -43,6 +47,13 @@ export class MillraceError extends Error {
       return false
     }
   }
+}
+
+const codeWord = /^[\w$][\w$.-]{0,63}$/
+
+/** The name or code of somebody else's error, for a log. Undefined for a value that is none: it may be a sentence. */
+export function toCodeWord(value: unknown): string | undefined {
+  return typeof value === 'string' && codeWord.test(value) ? value : undefined
 }
 
 export interface WireError {

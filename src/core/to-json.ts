@@ -17,7 +17,11 @@ export function toJson(value: unknown, what: string, standIn: StandIn = shownAs)
     copy = copyOf(value, at)
   } catch (cause) {
     const error = cause instanceof Unshowable ? cause : new Unshowable(at, unreadable(cause))
-    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${error.message}.`, { cause })
+    const logMessage = error === cause ? {} : { logMessage: `${what} is not JSON: it cannot be read.` }
+    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${error.message}.`, {
+      ...logMessage,
+      cause,
+    })
   }
   if (copy !== undefined) return copy
   throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: it is undefined.`)

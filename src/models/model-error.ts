@@ -9,9 +9,15 @@ export interface ModelFailure {
   readonly retryAfterMs?: number
 }
 
-export function modelError(message: string, failure: ModelFailure, cause?: unknown): MillraceError {
-  return new MillraceError('MODEL_ERROR', message, {
+/** `reason` is the provider's: it may quote the prompt, so it is not logged. */
+export function modelError(
+  what: string,
+  failure: ModelFailure,
+  { reason, cause }: { readonly reason?: string; readonly cause?: unknown } = {},
+): MillraceError {
+  return new MillraceError('MODEL_ERROR', reason === undefined ? what : `${what}: ${reason}`, {
     details: { ...failure },
+    logMessage: what,
     ...(cause !== undefined && { cause }),
   })
 }

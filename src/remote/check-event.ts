@@ -73,5 +73,6 @@ function firstProblem(what: string, { issues }: z.core.$ZodError): string {
 }
 
 function invalidEvent(name: string, problem: string): MillraceError {
-  return new MillraceError('INVALID_EVENT', `Agent '${name}' sent an invalid event: ${problem}`)
+  const what = `Agent '${name}' sent an invalid event`
+  return new MillraceError('INVALID_EVENT', `${what}: ${problem}`, { logMessage: `${what}.` })
 }

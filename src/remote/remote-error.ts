@@ -1,4 +1,5 @@
-import { MillraceError } from '../core/errors.js'
+import type { ErrorCode } from '../core/error-codes.js'
+import { MillraceError, toCodeWord } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import type { EventOf } from '../protocol/index.js'
 import type { Transport } from './watch-fetch.js'
@@ -12,28 +13,28 @@ export function remoteError(name: string, error: unknown, transport: Transport):
   const { status, payload } = membersOf(error)
   if (typeof status === 'number') {
     const answer = quoted(typeof payload === 'string' ? payload : JSON.stringify(payload ?? ''))
-    return new MillraceError(
-      'AGENT_ERROR',
-      `Agent '${name}' refused the run with HTTP ${status}: ${answer}`,
-      {
-        details: { status, answer },
-        cause: error,
-      },
-    )
+    const what = `Agent '${name}' refused the run with HTTP ${status}`
+    return new MillraceError('AGENT_ERROR', `${what}: ${answer}`, {
+      details: { status, answer },
+      logMessage: `${what}.`,
+      cause: error,
+    })
   }
-  if (isUnreadable(error))
-    return new MillraceError(
-      'INVALID_EVENT',
-      `Agent '${name}' sent what is not an AG-UI event: ${errorText(error)}`,
-      { cause: error },
-    )
+  if (isUnreadable(error)) {
+    const what = `Agent '${name}' sent what is not an AG-UI event`
+    return quotingError('INVALID_EVENT', what, error)
+  }
   const words = transport.isAnswered ? 'failed' : 'could not be reached'
-  return new MillraceError('AGENT_ERROR', `Agent '${name}' ${words}: ${errorText(error)}`, { cause: error })
+  return quotingError('AGENT_ERROR', `Agent '${name}' ${words}`, error)
 }
 
 function brokenOff(name: string, error: unknown): MillraceError {
-  const message = `The connection to agent '${name}' broke off before its run was over: ${errorText(error)}`
-  return new MillraceError('AGENT_ERROR', message, { cause: error })
+  const what = `The connection to agent '${name}' broke off before its run was over`
+  return quotingError('AGENT_ERROR', what, error)
+}
+
+function quotingError(code: ErrorCode, what: string, cause: unknown): MillraceError {
+  return new MillraceError(code, `${what}: ${errorText(cause)}`, { logMessage: `${what}.`, cause })
 }
 
 /** The error of a stream that ended before its run. */
@@ -46,10 +47,11 @@ export function endedEarly(name: string, { broken, contentType }: Transport): Mi
   return new MillraceError('AGENT_ERROR', message)
 }
 
-/** The error of a run that ended with RUN_ERROR. The agent's message is for the log: it may hold secrets. */
+/** The error of a run that ended with RUN_ERROR. The agent's message is for nobody but this process: it may hold secrets. */
 export function failedRun(name: string, { message, code }: EventOf<'RUN_ERROR'>): MillraceError {
   return new MillraceError('AGENT_ERROR', `Agent '${name}' failed: ${quoted(message)}`, {
     details: { remoteMessage: message, ...(code === undefined ? {} : { remoteCode: code }) },
+    logMessage: `Agent '${name}' failed with the code '${toCodeWord(code) ?? 'none'}'.`,
   })
 }
 

@@ -16,7 +16,7 @@ export interface RemoteEventsOptions {
   readonly graceMs: number
   /** Whether the run has ended, by its events so far. */
   readonly hasEnded: () => boolean
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
   /** Cancels the run on the agent's server, if closing the connection is not enough. */
   readonly cancel: (() => void | Promise<void>) | undefined
 }
@@ -129,7 +129,7 @@ function createStop(agent: AgUiAgent, options: RemoteEventsOptions): () => Promi
       agent.abortRun()
       if (!hasEnded()) await cancel?.()
     } catch (error) {
-      report(`agent '${name}' could not be stopped: ${String(error)}`)
+      report(`agent '${name}' could not be stopped`, error)
     }
   }
   let stopped: Promise<void> | undefined

@@ -28,7 +28,7 @@ export interface RemoteTranslatorOptions {
   readonly readState: () => unknown
   readonly setState: (next: unknown) => AgentEvent
   readonly newId: IdSource
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 const nothing: readonly AgentEvent[] = Object.freeze([])

@@ -19,6 +19,7 @@ import { createRequestRates, type RequestRates } from './limits/request-rates.js
 import { createLogFlusher, type LogFlusher } from './live/run-feed.js'
 import { createRunRegistry, type RunRegistry } from './live/registry.js'
 import { createDefaultLogger } from './observe/default-logger.js'
+import { withErrorFacts } from './observe/error-facts.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecoveries, type Recoveries } from './recovery/recover-thread.js'
 import { createHousekeeping, type Housekeeping } from './retention/housekeeping.js'
@@ -62,7 +63,8 @@ export interface ServerContext {
 /** Checks the options and fills in the defaults. Throws INVALID_OPTIONS or INVALID_AGENT. */
 export function createServerContext(options: ServerOptions, isClosing: () => boolean): ServerContext {
   checkOptions(options)
-  const { clock = systemClock, newId = randomIds, log = createDefaultLogger() } = options
+  const { clock = systemClock, newId = randomIds } = options
+  const log = createLog(options)
   const limits = { ...defaultLimits, ...options.limits }
   const store = options.store ?? createMemoryStore({ clock })
   const owner = newId('server')
@@ -106,6 +108,10 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
   }
 }
 
+function createLog({ log = createDefaultLogger(), logErrors = 'facts' }: ServerOptions): Logger {
+  return logErrors === 'full' ? log : withErrorFacts(log)
+}
+
 function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   checkAgents(agents, { of: 'A server', option: 'agents' })
   const byName = new Map<string, Agent>()
@@ -138,6 +144,9 @@ export function checkOptions(options: ServerOptions): void {
   const lanes: string | undefined = stream.lanes
   if (lanes !== undefined && lanes !== 'interleaved' && lanes !== 'one-by-one')
     throw invalidOption('stream.lanes', "be 'interleaved' or 'one-by-one'")
+  const logErrors: string | undefined = options.logErrors
+  if (logErrors !== undefined && logErrors !== 'facts' && logErrors !== 'full')
+    throw invalidOption('logErrors', "be 'facts' or 'full'")
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
     if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')

@@ -90,6 +90,11 @@ export interface ServerOptions {
   readonly stream?: StreamOptions
   /** A pino logger, or one like it. Never gets the content of messages. Default: pino on standard output. */
   readonly log?: Logger
+  /**
+   * What is logged of errors. `facts` (default): name, code, status, frames of the stack and, for errors of Millrace, its own
+   * message. `full`: the errors as they were thrown; those of providers and tools hold prompts, answers, headers and keys.
+   */
+  readonly logErrors?: 'facts' | 'full'
   readonly clock?: Clock
   readonly newId?: IdSource
 }

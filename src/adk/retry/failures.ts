@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
 import { isAbortError } from '../../core/abort.js'
-import { MillraceError } from '../../core/errors.js'
+import { MillraceError, toCodeWord } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import { isRetryableStatus } from '../../models/index.js'
 import { isCallbackError } from '../tree/llm-shell.js'
@@ -23,14 +23,16 @@ export interface ReportedError {
 
 /** The error of a run whose last event is an ADK error event. */
 export function adkError({ code, message, cause }: ReportedError): MillraceError {
-  if (code === 'MAX_RETRIES_EXCEEDED') return new MillraceError(code, message)
+  const logMessage = `ADK ended the run with the error '${toCodeWord(code) ?? 'unknown'}'.`
+  if (code === 'MAX_RETRIES_EXCEEDED') return new MillraceError(code, message, { logMessage })
   // ADK takes all that is thrown around the model for an error of the model.
   if (message.startsWith('Max number of llm calls limit')) return new MillraceError('MAX_ITERATIONS', message)
-  if (isCallbackError(cause)) return new MillraceError('AGENT_ERROR', message, { cause })
+  if (isCallbackError(cause)) return new MillraceError('AGENT_ERROR', message, { logMessage, cause })
   // Providers use their HTTP status as the code; finish reasons (SAFETY, for example) are words.
   const status = isHttpStatus(code) ? { status: Number(code) } : {}
   return new MillraceError('MODEL_ERROR', message === '' ? `The model stopped: ${code}.` : message, {
     details: { adkCode: code, retryable: isRetryableCode(code), ...status },
+    logMessage,
     cause,
   })
 }

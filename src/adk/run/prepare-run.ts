@@ -137,7 +137,7 @@ async function locateSession(
 async function evictSessions({ sessionService }: Runner, { services }: RunContext): Promise<void> {
   if (!(sessionService instanceof RecentSessions)) return
   await sessionService.evict().catch((error: unknown) => {
-    services.report(`long-term memory did not take a session: ${String(error)}`)
+    services.report('long-term memory did not take a session', error)
   })
 }
 

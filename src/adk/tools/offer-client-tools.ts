@@ -23,7 +23,7 @@ export interface ClientToolOfferOptions {
   readonly tools: readonly ToolInfo[]
   readonly where: 'auto' | 'everywhere' | 'placed' | 'nowhere'
   readonly root: RunnerRoot
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 export function offerClientTools(options: ClientToolOfferOptions): ClientToolOffer {
@@ -97,8 +97,7 @@ function usableTools({ tools, report }: ClientToolOfferOptions): UsableTool[] {
       const info = { ...(tool as ToolInfo), description: typeof description === 'string' ? description : '' }
       usable.set(name, { info, parameters: cleanParameters(parameters) })
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      report(`The client's tool "${name}" is not offered: ${reason}`)
+      report(`The client's tool "${name}" is not offered: its parameters cannot be used.`, error)
     }
   }
   return [...usable.values()]
@@ -107,16 +106,14 @@ function usableTools({ tools, report }: ClientToolOfferOptions): UsableTool[] {
 function passesFilter(
   tool: ToolInfo,
   filter: ClientToolsOptions['filter'],
-  report: (problem: string) => void,
+  report: (problem: string, error?: unknown) => void,
 ): boolean {
   if (filter === undefined) return true
   if (typeof filter !== 'function') return filter.includes(tool.name)
   try {
     return filter(tool)
   } catch (error) {
-    report(
-      `The filter of a \`clientTools()\` failed for "${tool.name}", which is not offered: ${String(error)}`,
-    )
+    report(`The filter of a \`clientTools()\` failed for "${tool.name}", which is not offered.`, error)
     return false
   }
 }
@@ -142,7 +139,7 @@ function refusalOf({ config }: LlmRequest, context: InvocationContext): string |
 function addTools(
   request: LlmRequest,
   tools: readonly ClientTool[],
-  report: (problem: string) => void,
+  report: (problem: string, error?: unknown) => void,
 ): string[] {
   const own = request.toolsDict
   const added = [...new Set(tools)].filter((tool) => {

@@ -33,7 +33,7 @@ export interface RunPluginOptions {
   /** Throws when the run may begin nothing more. */
   readonly assertActive?: () => void
   /** Called once for each problem. */
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 type PluginParams<Callback extends keyof BasePlugin> = BasePlugin[Callback] extends (
@@ -168,12 +168,12 @@ function isNothing(result: unknown): boolean {
   return result === null || result === undefined
 }
 
-function reportOnce(report: (problem: string) => void): (problem: string) => void {
+function reportOnce(report: RunPluginOptions['report']): RunPluginOptions['report'] {
   const reported = new Set<string>()
-  return (problem) => {
+  return (problem, error) => {
     if (reported.has(problem)) return
     reported.add(problem)
-    report(problem)
+    report(problem, error)
   }
 }
 

@@ -33,7 +33,7 @@ export interface AdkTranslatorOptions {
   readonly changeState: (delta: Readonly<Record<string, unknown>>) => AgentEvent | undefined
   /** Called once for each model call, at the latest by `finish`. */
   readonly addUsage: (usage: TokenUsage) => void
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 /**

@@ -2,12 +2,13 @@ import type { Event } from '@google/adk'
 import type { EventSink } from '../../bridge/event-sink.js'
 import { spanTag } from '../../bridge/spans.js'
 import type { Part } from '../adk-types.js'
+import { adkError } from '../retry/failures.js'
 import type { AdkLane } from './lanes.js'
 import { isEndOfAnswer } from './usage.js'
 
 export interface AdkCustomEventsOptions {
   readonly sink: EventSink
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 /** Sends as CUSTOM events what AG-UI has no event for: artifacts, sources, metadata, code, media. */
@@ -129,8 +130,7 @@ export class ErrorEvents {
     const { author = '', subagentRunId } = this.#source ?? {}
     this.current = undefined
     const { report, sink } = this.#options
-    // The provider's message is for the server, not for clients.
-    report(`agent '${author}' continued after an error: ${code} ${message}`)
+    report(`agent '${author}' continued after an error`, adkError({ code, message }))
     sink.add({ type: 'CUSTOM', name: 'adk.error', value: { code, author }, ...spanTag(subagentRunId) })
   }
 

@@ -1,5 +1,5 @@
 import type { Message } from '@ag-ui/core'
-import { MillraceError, toWireError } from '../../core/errors.js'
+import { MillraceError } from '../../core/errors.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import type { Control, InterruptScope, RunContext } from '../contract.js'
 import { controlOf, InterruptSignal, type WorkEnd } from '../interrupts/interrupt-scope.js'
@@ -112,8 +112,7 @@ async function* executeToolCalls(
     onToolError: config.onToolError,
     messages: conversation.view(),
     onResult: (message) => addMessages(loop, [message]),
-    onStrayError: (error) =>
-      ctx.services.report(`a tool failed after its call was over: ${toWireError(error).code}`),
+    onStrayError: (error) => ctx.services.report('a tool failed after its call was over', error),
   })
   switch (outcome.type) {
     case 'interrupted':

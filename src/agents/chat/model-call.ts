@@ -116,14 +116,12 @@ function failureOf({ error, model, attempt, answer }: ModelAttempt, decision: De
   if (answer === undefined && decision.type !== 'exhausted') return error
   const reason = 'reason' in decision ? decision.reason : 'its answer was rejected'
   const times = attempt === 1 ? 'one attempt' : `${attempt} attempts`
-  return new MillraceError(
-    'MODEL_ERROR',
-    `${model.provider}/${model.modelId} gave up after ${times}: ${reason}`,
-    {
-      details: { attempts: attempt, retryable: false },
-      cause: error,
-    },
-  )
+  const what = `${model.provider}/${model.modelId} gave up after ${times}`
+  return new MillraceError('MODEL_ERROR', `${what}: ${reason}`, {
+    details: { attempts: attempt, retryable: false },
+    logMessage: what,
+    cause: error,
+  })
 }
 
 /** Names the rejected messages and the next attempt, for clients. */

@@ -40,7 +40,8 @@ export function createOutput(schema: Schema, agentName: string): Output {
     async parse(text) {
       const checked = await check(text)
       if ('value' in checked) return checked.value
-      throw new MillraceError('MODEL_ERROR', `The answer does not fit the output schema: ${checked.problem}`)
+      const what = 'The answer does not fit the output schema'
+      throw new MillraceError('MODEL_ERROR', `${what}: ${checked.problem}`, { logMessage: `${what}.` })
     },
   }
 }

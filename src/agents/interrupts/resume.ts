@@ -204,5 +204,9 @@ export async function parseAnswer<Payload>(
 
 function misfit(what: string, issues: readonly SchemaIssue[], interruptId?: string): MillraceError {
   const details = interruptId === undefined ? {} : { interruptId, issues }
-  return new MillraceError('INVALID_RESUME', `${what}: ${joinIssues(issues)}`, { details })
+  // Libraries quote the value.
+  return new MillraceError('INVALID_RESUME', `${what}: ${joinIssues(issues)}`, {
+    details,
+    logMessage: `${what}.`,
+  })
 }

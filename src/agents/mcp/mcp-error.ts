@@ -6,15 +6,18 @@ const maxReasonLength = 500
 /** A TOOL_ERROR about a server. It has no `cause`, which could contain secrets. */
 export function serverError(server: McpServer, problem: string, ...reasons: unknown[]): MillraceError {
   const reason = reasons.map(toErrorText).filter(Boolean).join(': ').replaceAll(/\s+/g, ' ')
-  const message = `${describeServer(server)} ${problem}: ${redactSecrets(reason, server).slice(0, maxReasonLength)}`
-  return new MillraceError('TOOL_ERROR', message)
+  const what = `${describeServer(server)} ${problem}`
+  const quoted = redactSecrets(reason, server).slice(0, maxReasonLength)
+  return new MillraceError('TOOL_ERROR', `${what}: ${quoted}`, { logMessage: `${what}.` })
 }
 
 /** The error of a failed call, in words that a model can act on. */
 export function callError(server: McpServer, toolName: string, error: unknown): MillraceError {
   if (MillraceError.isInstance(error)) return error
   if (errorCode(error) === invalidParams)
-    return new MillraceError('INVALID_TOOL_ARGUMENTS', redactSecrets(toErrorText(error), server))
+    return new MillraceError('INVALID_TOOL_ARGUMENTS', redactSecrets(toErrorText(error), server), {
+      logMessage: `${describeServer(server)} refused the arguments of '${toolName}'.`,
+    })
   const problem = isConnectionLoss(error)
     ? `was lost during the call of '${toolName}', which may or may not have been carried out`
     : `failed to run '${toolName}'`

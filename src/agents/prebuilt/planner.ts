@@ -81,10 +81,8 @@ export async function checkPlannerResult<Output>(
   const checked = await checkAgainst(schema, control.result)
   if (checked.ok) return checked.value
   const issues = checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  throw new MillraceError(
-    'AGENT_ERROR',
-    `The result of agent '${name}' is not what a plan is made of: ${issues}`,
-  )
+  const what = `The result of agent '${name}' is not what a plan is made of`
+  throw new MillraceError('AGENT_ERROR', `${what}: ${issues}`, { logMessage: `${what}.` })
 }
 
 /** Leaves out the planner's text, which is JSON for the plan. Its reasoning and tool calls stay. */

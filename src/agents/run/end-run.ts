@@ -1,5 +1,5 @@
 import { isAbortError } from '../../core/abort.js'
-import { MillraceError, toWireError } from '../../core/errors.js'
+import { MillraceError } from '../../core/errors.js'
 import { cutOffMark, countingMessages } from '../../protocol/index.js'
 import type { Control, Frames, Suspension } from '../contract.js'
 import { agentTree, sealCheckpoint, withoutSettled, type Checkpoint } from '../interrupts/checkpoint.js'
@@ -167,7 +167,7 @@ async function checkpointAfterStop(run: ActiveRun, stop: Stop): Promise<{ checkp
     if (reached) await saveCheckpoint(run, reached)
     return reached ? { checkpoint: reached } : {}
   } catch (error) {
-    options.onProblem(`the progress of the run could not be saved: ${toWireError(error).code}`)
+    options.onProblem('the progress of the run could not be saved', error)
     return run.isAnswering && checkpoint ? { checkpoint } : {}
   }
 }

@@ -1,7 +1,7 @@
 import type { Message } from '@ag-ui/core'
 import { consume } from '../../core/consume.js'
 import { endsWithResultsOf, withoutCalls } from '../../bridge/predict-state.js'
-import { MillraceError, toWireError } from '../../core/errors.js'
+import { MillraceError } from '../../core/errors.js'
 import type { IdSource } from '../../core/ids.js'
 import { stateEventBetween, type AgentEvent, type SettledMessages } from '../../protocol/index.js'
 import type { Control, Identity, RunContext } from '../contract.js'
@@ -102,7 +102,7 @@ function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
     return output.backPressure
   }
   const { clock, graceMs, onProblem, edit } = options
-  const onStrayError = (error: unknown): void => onProblem(`after the end: ${toWireError(error).code}`)
+  const onStrayError = (error: unknown): void => onProblem('the agent failed after its end', error)
   const take = edit ? withEdit(edit, write) : write
   return consume(agent.run(ctx), take, { signal, clock, graceMs, onStrayError })
 }

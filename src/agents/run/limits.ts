@@ -59,7 +59,8 @@ export function timeLimitOf(
         controller.abort(new MillraceError('EXECUTION_TIMEOUT', message)),
       )
       const release = linkAbort(parent, controller)
-      const onStrayError = (): void => report(`agent '${name}' failed after its time was over`)
+      const onStrayError = (error: unknown): void =>
+        report(`agent '${name}' failed after its time was over`, error)
       try {
         return yield* abortable(source, { signal, clock, graceMs, onStrayError })
       } finally {

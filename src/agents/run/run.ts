@@ -59,7 +59,7 @@ export interface RunOptions {
   /** How long cancelled agents and tools may take to clean up, in milliseconds. Default 1000. */
   readonly graceMs?: number
   /** Called with problems that are no failure: repaired, ignored, too late to matter. Must not throw. */
-  readonly onProblem?: (problem: string) => void
+  readonly onProblem?: (problem: string, error?: unknown) => void
   /** The parent of the run's trace spans. Default: the active one. */
   readonly trace?: TraceContext
   readonly newId?: IdSource

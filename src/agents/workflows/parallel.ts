@@ -86,8 +86,7 @@ function mergeAgents(lanes: Lanes, ctx: RunContext, ended: EndedLanes) {
   const open = lanes.agents.flatMap((_, lane) =>
     ended[lane] ? [] : [agentLane(lanes, { lane, ctx, ended })],
   )
-  const onStrayError = (error: unknown): void =>
-    ctx.services.report(`a lane failed as well: ${toWireError(error).code}`)
+  const onStrayError = (error: unknown): void => ctx.services.report('a lane failed as well', error)
   return merge(open, { signal, clock, graceMs, onStrayError })
 }
 
@@ -154,7 +153,8 @@ function resultOfLanes({ name }: Lanes, ended: ParallelFrame['ended']): Control 
   const ends = Object.values(ended)
   const failures = ends.flatMap((end) => (end.type === 'failed' ? [end.message] : []))
   if (failures.length < ends.length) return { type: 'done' }
-  throw new MillraceError('AGENT_ERROR', `All agents of '${name}' failed. ${failures.join(' ')}`)
+  const what = `All agents of '${name}' failed.`
+  throw new MillraceError('AGENT_ERROR', `${what} ${failures.join(' ')}`, { logMessage: what })
 }
 
 /** The subagent spans of the lanes that are open. Those of stopped lanes are closed before the workflow continues. */

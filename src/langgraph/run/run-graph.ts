@@ -133,7 +133,8 @@ async function leaveCheckpoint(
     await markCheckpoint(setup.graph, config, { shown: translator.shownMessages, withRemoved })
   } catch (error) {
     ctx.services.report(
-      `The checkpointer could not save what the next run has to know; messages added elsewhere and new answers may get lost. ${String(error)}`,
+      'The checkpointer could not save what the next run has to know; messages added elsewhere and new answers may get lost.',
+      error,
     )
   }
 }

@@ -12,7 +12,7 @@ import { ModelCallIds } from './model-call-ids.js'
 export interface CallbackHandlerOptions {
   /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
   readonly put: (event: GraphEvent) => Promise<unknown> | undefined
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
   /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
   readonly callId: (wanted: string) => string
   /** Undefined: calls of tools may take any time. */
@@ -222,7 +222,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       const event = read()
       return event && this.#put(event)
     } catch (error) {
-      this.#report(`An event of LangGraph could not be read: ${String(error)}`)
+      this.#report('An event of LangGraph could not be read.', error)
       return undefined
     }
   }

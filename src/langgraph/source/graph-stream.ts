@@ -19,7 +19,7 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   /** The number of unread events above which the graph waits. Default 256. */
   readonly capacity?: number
   /** Called with problems that do not harm the run. Must not throw. */
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
   /** Called before each node, model call and tool call. Throws to stop the graph there. */
   readonly assertActive?: () => void
   /** Returns a tool call id that no other call of the thread has. Default: the wanted one. */

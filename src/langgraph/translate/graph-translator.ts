@@ -25,7 +25,7 @@ export interface GraphTranslatorOptions extends Required<Pick<LangGraphOptions, 
   readonly setState: (state: unknown) => AgentEvent | undefined
   /** Called once for each model call, at the latest by `finish`. */
   readonly addUsage: (usage: TokenUsage) => void
-  readonly report: (problem: string) => void
+  readonly report: (problem: string, error?: unknown) => void
 }
 
 /** Turns the native events of one run into AG-UI events. Does not change the native events. */

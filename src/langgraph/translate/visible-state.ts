@@ -6,10 +6,10 @@ import { contentText } from '../messages/content.js'
 /** Decides what of a graph's state is shared, and makes it JSON. Reports once what cannot be JSON. */
 export class VisibleState {
   readonly #isPrivate: (key: string) => boolean
-  readonly #report: (problem: string) => void
+  readonly #report: (problem: string, error?: unknown) => void
   readonly #reported = new Set<string>()
 
-  constructor(isPrivate: (key: string) => boolean, report: (problem: string) => void) {
+  constructor(isPrivate: (key: string) => boolean, report: (problem: string, error?: unknown) => void) {
     this.#isPrivate = isPrivate
     this.#report = report
   }
@@ -31,7 +31,7 @@ export class VisibleState {
       return toJson(value, what, standIn)
     } catch (error) {
       if (!MillraceError.isInstance(error)) throw error
-      this.#reportOnce(what, `${error.message} It was not sent.`)
+      this.#reportOnce(what, `${error.logMessage} It was not sent.`)
       return undefined
     }
   }

@@ -154,7 +154,7 @@ async function openStream(
       // AG-UI requires leaving out what a model cannot take. Providers report it only by this error, before they send.
       const reduced = withoutRefusedFiles(prompt, error)
       if (reduced === undefined) throw error
-      onSkipped(`Files were left out: ${String(error)}`)
+      onSkipped('Files were left out: the provider does not take them.')
       prompt = reduced
     }
   }

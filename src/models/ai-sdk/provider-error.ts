@@ -24,8 +24,9 @@ export function toModelError(error: unknown, call: FailedCall): MillraceError {
     retryable: isWorthRetrying(known, status, call),
     ...readRetryAfter(known.responseHeaders, call.clock),
   }
-  const text = typeof known.message === 'string' ? known.message : String(error)
-  return modelError(`${call.name}${status === undefined ? '' : ` (HTTP ${status})`}: ${text}`, failure, error)
+  const reason = typeof known.message === 'string' ? known.message : String(error)
+  const what = `${call.name}${status === undefined ? '' : ` (HTTP ${status})`}`
+  return modelError(what, failure, { reason, cause: error })
 }
 
 function isWorthRetrying(

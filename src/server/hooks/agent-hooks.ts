@@ -144,7 +144,8 @@ async function* runUntilTimeout(
     delegate: { value: delegate, enumerable: true },
   }) as RunContext
   const { clock, graceMs } = ctx.services
-  const onStrayError = (): void => ctx.services.report('an agent failed after its time was over')
+  const onStrayError = (error: unknown): void =>
+    ctx.services.report('an agent failed after its time was over', error)
   try {
     return yield* abortable(agent.run(limited), { signal, clock, graceMs, onStrayError })
   } catch (error) {

@@ -119,7 +119,11 @@ class AgentRun implements LiveRun, CheckpointStore {
         trace: span.context,
         newId,
         clock,
-        onProblem: (problem) => log.warn({ ...lease.key, runId, problem }, 'a run was repaired'),
+        onProblem: (problem, error) =>
+          log.warn(
+            { ...lease.key, runId, problem, ...(error === undefined ? {} : { err: error }) },
+            'a run was repaired',
+          ),
       },
     )
   }
