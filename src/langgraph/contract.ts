@@ -56,7 +56,7 @@ export interface StatefulGraph {
 /** The part of a compiled graph that reads and changes its checkpoints. */
 export interface CheckpointedGraph extends StatefulGraph {
   checkpointer?: BaseCheckpointSaver | boolean | undefined
-  getState(config: RunnableConfig): Promise<StateSnapshot>
+  getState(config: RunnableConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>
   bulkUpdateState(
     config: RunnableConfig,
     supersteps: { updates: { values?: Record<string, unknown> | null; asNode?: string }[] }[],

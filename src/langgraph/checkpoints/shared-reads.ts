@@ -21,7 +21,7 @@ export function withSharedReads(graph: ServableGraph): ServableGraph {
     configurable: { ...config.configurable, [checkpointerKey]: checkpointer },
   })
   const stream = (input: never, config?: RunnableConfig) => graph.stream(input, withSaver(config) as never)
-  const getState = (config: RunnableConfig) => graph.getState(withSaver(config))
+  const getState: ServableGraph['getState'] = (config, options) => graph.getState(withSaver(config), options)
   return replaceMembers(graph, { checkpointer, stream, getState })
 }
 

@@ -27,11 +27,23 @@ interface EntryCall {
   readonly shownId: string
 }
 
-/** The messages of the thread that the graph may have: not those of subagents, for example, and no rejected ones. */
-export function graphMessages(messages: readonly Message[]): readonly Message[] {
-  return withoutShownOnly(countingMessages(messages)).filter(
-    ({ subagentRunId }) => subagentRunId === undefined,
-  )
+/** The messages of the thread that the graph or one inside it may have: no rejected ones, and none only shown to people. */
+export function knownMessages(messages: readonly Message[]): readonly Message[] {
+  return withoutShownOnly(countingMessages(messages))
+}
+
+/**
+ * The messages of the thread that are the graph's own: not those of subagents, but those of graphs inside it that share
+ * its messages. The checkpoint shows which they are.
+ */
+export function graphMessages(
+  known: readonly Message[],
+  kept: readonly MessageEntry[] = [],
+): readonly Message[] {
+  const keys = new Set(kept.map(({ key }) => key))
+  const keyOf = (message: Message): string =>
+    message.role === 'tool' ? callKey(message.toolCallId) : messageKey(message.id)
+  return known.filter((message) => message.subagentRunId === undefined || keys.has(keyOf(message)))
 }
 
 /** The messages of the checkpoint, compared with those of the thread. */

@@ -6,7 +6,14 @@ import { pairResults, toSkippedResult, unansweredCalls } from '../messages/pair-
 import { readExtras } from '../messages/message-extras.js'
 import { toAgui } from '../messages/to-agui.js'
 import { toLangChain } from '../messages/to-langchain.js'
-import { callKey, graphMessages, storedEntries, threadEntries, type MessageEntry } from './message-entries.js'
+import {
+  callKey,
+  graphMessages,
+  knownMessages,
+  storedEntries,
+  threadEntries,
+  type MessageEntry,
+} from './message-entries.js'
 
 /** The input of the graph for one run. */
 export type InputPlan =
@@ -47,10 +54,10 @@ export function planInput({
   isUnheard = () => false,
   isClientTool = () => true,
 }: PlanOptions): InputPlan {
-  const own = graphMessages(messages)
-  if (stored === undefined) return { type: 'input', messages: pairResults(toLangChain(own)) }
-  const kept = storedEntries(stored, own)
-  const thread = threadEntries(own, kept)
+  const known = knownMessages(messages)
+  if (stored === undefined) return { type: 'input', messages: pairResults(toLangChain(graphMessages(known))) }
+  const kept = storedEntries(stored, known)
+  const thread = threadEntries(graphMessages(known, kept), kept)
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
   if (lost)

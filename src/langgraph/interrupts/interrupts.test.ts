@@ -33,7 +33,7 @@ function talk(graph: unknown) {
   const open = async (): Promise<ResumableInterrupt[]> => {
     const waiting = await storedInterrupts(checkpointer, config)
     const messages = readGraphMessages((await getState()).values.messages)
-    return toResumableInterrupts(waiting, messages.at(-1)?.message)
+    return toResumableInterrupts(waiting, () => messages.at(-1)?.message)
   }
   return {
     open,

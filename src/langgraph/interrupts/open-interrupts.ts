@@ -1,4 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
+import type { StateSnapshot } from '@langchain/langgraph'
 import { checkpointerOf, savedState, storedMessages } from '../checkpoints/checkpoints.js'
 import { storedInterrupts } from '../checkpoints/stored-interrupts.js'
 import type { ServableGraph } from '../contract.js'
@@ -18,13 +19,37 @@ export async function openGraphInterrupts(
   const checkpointer = checkpointerOf(graph)
   const stored = checkpointer ? await storedInterrupts(checkpointer, config) : []
   if (stored.length === 0) return []
-  const messages = readGraphMessages(storedMessages(await savedState(graph, config)))
-  return toResumableInterrupts(stored, messages.at(-1)?.message).map((entry) => {
+  const saved = await savedState(graph, config)
+  const isNested = saved?.tasks.some(({ state }) => state !== undefined) === true
+  const messagesOf = messagesByInterrupt(isNested ? await graph.getState(config, { subgraphs: true }) : saved)
+  return toResumableInterrupts(stored, (id) => messagesOf(id).at(-1)?.message).map((entry) => {
     const { toolCallId } = entry.interrupt
-    if (toolCallId === undefined) return entry
-    const caller = messages.findLast(({ message }) => makesCall(message, toolCallId))
+    if (entry.kind === 'breakpoint' || toolCallId === undefined) return entry
+    const caller = messagesOf(entry.graphId).findLast(({ message }) => makesCall(message, toolCallId))
     return withCallId(entry, shownCallId(toolCallId, caller?.id))
   })
+}
+
+type GraphMessages = ReturnType<typeof readGraphMessages>
+
+/** The messages of the graph that raised an interrupt, which may be inside another one and have messages of its own. */
+function messagesByInterrupt(
+  saved: StateSnapshot | undefined,
+): (interruptId: string | undefined) => GraphMessages {
+  const messages = readGraphMessages(storedMessages(saved))
+  const nested = new Map<string, GraphMessages>()
+  const read = ({ tasks }: StateSnapshot): void => {
+    for (const { state } of tasks)
+      if (state && 'tasks' in state) {
+        const inner = readGraphMessages(storedMessages(state))
+        for (const { id } of state.tasks.flatMap(({ interrupts }) => interrupts))
+          if (id !== undefined) nested.set(id, inner)
+        // The innermost has raised it.
+        read(state)
+      }
+  }
+  if (saved) read(saved)
+  return (id) => (id === undefined ? undefined : nested.get(id)) ?? messages
 }
 
 function withCallId(entry: ResumableInterrupt, toolCallId: string): ResumableInterrupt {

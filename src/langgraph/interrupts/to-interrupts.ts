@@ -30,15 +30,16 @@ interface RaisedInterrupt {
  * Turns the interrupts of a graph into AG-UI interrupts. Their ids are `<LangGraph's id>:<answers before>`, so that an
  * answer to an older interrupt matches none. Fields of the value that AG-UI knows become fields of the interrupt.
  *
- * @param lastMessage the last message of the graph: a review is about its tool calls
+ * @param lastMessageOf the last message of the graph that raised an interrupt: a review is about its tool calls
  */
 export function toResumableInterrupts(
   stored: readonly StoredInterrupt[],
-  lastMessage?: BaseMessage,
+  lastMessageOf: (interruptId: string | undefined) => BaseMessage | undefined = () => undefined,
 ): ResumableInterrupt[] {
   return stored.flatMap((entry, index): ResumableInterrupt[] => {
     const id = `${entry.id ?? `interrupt-${index}`}:${entry.answersBefore}`
-    if (isReview(entry.value)) return reviewInterrupts(entry, { id, review: entry.value, lastMessage })
+    if (isReview(entry.value))
+      return reviewInterrupts(entry, { id, review: entry.value, lastMessage: lastMessageOf(entry.id) })
     return [valueInterrupt(entry, id)]
   })
 }
