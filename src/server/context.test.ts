@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkOptions } from './context.js'
-import type { ServerOptions } from './contract.js'
+import type { Limits, ServerOptions } from './contract.js'
 
 const agents = [{ name: 'a', description: '', run: () => raise() }] as const
 
@@ -19,6 +19,11 @@ it.each<[string, Partial<ServerOptions>]>([
   ['cors.origins', { cors: { origins: ['app.example.com'] } }],
   ['cors.origins', { cors: { origins: ['https://app.example.com/path'] } }],
   ['cors.credentials', { cors: { origins: '*', credentials: true } }],
+  ['onDisconnect', { onDisconnect: 'stop' as 'cancel' }],
+  ['whenBusy', { whenBusy: 'queue' as 'wait' }],
+  ['history', { history: 'both' as 'client' }],
+  ['logErrors', { logErrors: 'all' as 'full' }],
+  ['limits.bodybytes', { limits: { bodybytes: 1 } as Partial<Limits> }],
   ['stream.lanes', { stream: { lanes: 'one by one' as 'one-by-one' } }],
 ])('refuses a %s that cannot be meant', (option, options) => {
   expect(() => checkOptions({ agents, ...options })).toThrow(

@@ -82,7 +82,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     stateRulesOf: createStateRulesOf(options.state, agents),
     threadRules,
     whenBusy: options.whenBusy ?? 'reject',
-    onDisconnect: options.onDisconnect ?? 'continue',
+    onDisconnect: options.onDisconnect ?? 'auto',
     history: options.history ?? 'server',
     stream: options.stream ?? {},
     routes: options.routes ?? {},
@@ -127,6 +127,9 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 /** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
 export function checkOptions(options: ServerOptions): void {
   const { limits = {}, threads = {}, basePath = '', cors, trustProxy, routes = {}, stream = {} } = options
+  for (const name of Object.keys(limits))
+    if (!Object.hasOwn(defaultLimits, name))
+      throw invalidOption(`limits.${name}`, `be one of ${Object.keys(defaultLimits).join(', ')}`)
   for (const [group, values] of Object.entries({ limits, threads }))
     for (const [name, value] of Object.entries(values as Record<string, unknown>))
       if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
@@ -141,12 +144,11 @@ export function checkOptions(options: ServerOptions): void {
         `routes.${name}`,
         `be true or false for one of ${Object.keys(optionalRoutes).join(', ')}`,
       )
-  const lanes: string | undefined = stream.lanes
-  if (lanes !== undefined && lanes !== 'interleaved' && lanes !== 'one-by-one')
-    throw invalidOption('stream.lanes', "be 'interleaved' or 'one-by-one'")
-  const logErrors: string | undefined = options.logErrors
-  if (logErrors !== undefined && logErrors !== 'facts' && logErrors !== 'full')
-    throw invalidOption('logErrors', "be 'facts' or 'full'")
+  checkChoice('stream.lanes', stream.lanes, ['interleaved', 'one-by-one'])
+  checkChoice('logErrors', options.logErrors, ['facts', 'full'])
+  checkChoice('onDisconnect', options.onDisconnect, ['auto', 'continue', 'cancel'])
+  checkChoice('whenBusy', options.whenBusy, ['reject', 'wait', 'preempt', 'cancel-previous'])
+  checkChoice('history', options.history, ['server', 'client'])
   const origins = cors?.origins ?? []
   for (const origin of origins === '*' ? [] : origins)
     if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')
@@ -159,6 +161,11 @@ export function checkOptions(options: ServerOptions): void {
 
 const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {
   ...{ connect: true, cancel: true, history: true, delete: true, patch: true, metrics: true },
+}
+
+function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value)) return
+  throw invalidOption(name, `be one of ${choices.map((choice) => `'${choice}'`).join(', ')}`)
 }
 
 function isProxyCount(value: unknown): boolean {

@@ -75,8 +75,13 @@ export interface ServerOptions {
    * the tools of the first have run and then stops it (`preempt`), or stops it at once.
    */
   readonly whenBusy?: 'reject' | 'wait' | 'preempt' | 'cancel-previous'
-  /** What happens to a run when the client that started it disconnects. Default: it continues. */
-  readonly onDisconnect?: 'continue' | 'cancel'
+  /**
+   * What happens to a run when the client that started it disconnects. `auto` (default): it continues for a client that says in
+   * the header `Millrace-Reconnects: true` that it reconnects. For any other, to hang up is the only way to stop: a run that
+   * nobody follows yields to the next run on its thread, and is cancelled after `limits.abandonedMs`. `continue`: it
+   * continues. `cancel`: it is cancelled at once.
+   */
+  readonly onDisconnect?: 'auto' | 'continue' | 'cancel'
   /**
    * Whose history counts. `server` (default): the stored one; a client adds user messages, tool results and reports,
    * edits and truncates, but writes no messages of the agent. Only a thread that is not stored takes the client's, marked
@@ -209,7 +214,9 @@ export interface Limits {
   readonly preemptMs: number
   /** Bytes of events kept in memory for slow clients; those further behind read the log. Default 1 MiB. */
   readonly bufferBytes: number
-  /** A client that takes nothing for this long is disconnected and may reconnect. The run continues. Default 30 s. */
+  /** How long a run continues that nobody follows, when its client cannot reconnect. Default 15 s. */
+  readonly abandonedMs: number
+  /** A client that takes nothing for this long is disconnected, as if it had hung up; it may reconnect. Default 30 s. */
   readonly stallMs: number
   /** How often a quiet stream gets a heartbeat. Default 15 s. */
   readonly heartbeatMs: number
@@ -255,6 +262,7 @@ export const defaultLimits: Limits = {
   waitMs: 30_000,
   preemptMs: 10_000,
   bufferBytes: 1024 * 1024,
+  abandonedMs: 15_000,
   stallMs: 30_000,
   heartbeatMs: 15_000,
   leaseMs: 15_000,

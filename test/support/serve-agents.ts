@@ -131,7 +131,7 @@ interface TalkOptions {
 /** Tools, answers and the like that go with a run. */
 type RunParameters = NonNullable<Parameters<HttpAgent['runAgent']>[0]>
 
-interface Talk {
+export interface Talk {
   readonly client: HttpAgent
   /** The streams so far. */
   readonly streams: readonly RecordedStream[]

@@ -33,7 +33,7 @@ export function createServerContext(
   const owner = 'server-1'
   const server: ServerContext = {
     ...{ agents: new Map(), store, hooks: {}, limits, stateRulesOf: createStateRulesOf(), threadRules: {} },
-    ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, routes: {}, owner },
+    ...{ whenBusy: 'reject', onDisconnect: 'auto', history: 'server', stream: {}, routes: {}, owner },
     rates: createRequestRates(limits, clock),
     streams: createQuota({ total: Infinity, perUser: limits.streamsPerUser }),
     bodies: createQuota({ total: limits.bytesInFlight, perUser: limits.bytesInFlightPerUser }),

@@ -13,6 +13,7 @@ function runOn(key: ThreadKey): LiveRun {
   return {
     ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
     start: { messages: [], state: {} },
+    ...{ needsSubscriber: false, isAbandoned: false },
     ...{ stop: () => undefined, stopAfterTools: () => undefined, done: Promise.resolve() },
   }
 }

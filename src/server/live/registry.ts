@@ -17,6 +17,10 @@ export interface LiveRun {
   readonly isFirst: boolean
   /** The thread before the first event of this run, for subscribers that come late. */
   readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
+  /** Whether it is stopped when nobody follows it for some time: its client cannot reconnect. */
+  readonly needsSubscriber: boolean
+  /** True while it needs a subscriber and has none in this process. */
+  readonly isAbandoned: boolean
   /** Stops it: failed with the reason, or cancelled without one. */
   stop(reason?: Error): void
   /** Stops it after its running tools have finished, but no later than `timeoutMs` from now. */
@@ -44,6 +48,8 @@ export interface StartingRuns {
   /** Keeps a request until `start` settles. */
   add(start: Promise<unknown>, run: StartingRun): void
   stopAll(reason: Error): void
+  /** Whether there is one on a thread with another run id. */
+  hasOther(run: Pick<LiveRun, 'key' | 'runId'>): boolean
   /**
    * Cancels those on a thread, or only the one with this run id. Resolves when they have started or failed, with the id
    * of the first. Undefined when there is none.
@@ -116,6 +122,12 @@ function createStartingRuns(): StartingRuns {
     },
     stopAll(reason) {
       for (const { controller } of starting.values()) controller.abort(reason)
+    },
+    hasOther({ key, runId }) {
+      const thread = threadKeyText(key)
+      for (const other of starting.values())
+        if (other.runId !== runId && threadKeyText(other.key) === thread) return true
+      return false
     },
     async cancel(key, runId) {
       const thread = threadKeyText(key)

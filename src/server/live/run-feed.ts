@@ -13,6 +13,11 @@ export interface FeedLog {
   read(after: number, limit: number): Promise<readonly LogEntry[]>
 }
 
+/** Is told when the first subscriber joins and when the last one leaves a feed that is not closed. */
+export interface SubscriberWatcher {
+  followedChanged(isFollowed: boolean): void
+}
+
 export interface RunFeedOptions {
   readonly runId: string
   readonly firstSeq: number
@@ -22,6 +27,7 @@ export interface RunFeedOptions {
   readonly bufferBytes: number
   /** Whether the log has every event before a subscriber sees it. */
   readonly logFirst?: boolean
+  readonly watcher?: SubscriberWatcher
 }
 
 /** A run yields to timers and sockets after this many bytes: one that never waits would block them. */
@@ -133,12 +139,14 @@ export class RunFeed {
 
   join(subscriber: Subscriber): void {
     this.#subscribers = [...this.#subscribers, subscriber]
+    if (this.#subscribers.length === 1) this.#options.watcher?.followedChanged(true)
   }
 
   leave(subscriber: Subscriber): void {
     // A closed feed wakes no subscribers.
     if (this.isClosed) return
     this.#subscribers = this.#subscribers.filter((other) => other !== subscriber)
+    if (this.#subscribers.length === 0) this.#options.watcher?.followedChanged(false)
   }
 
   #show(): void {

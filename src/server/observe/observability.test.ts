@@ -253,8 +253,9 @@ describe('metrics', () => {
     await stream.until('TEXT_MESSAGE_CONTENT')
     expect(await made.metric('runs_running')).toEqual({ [agent]: 1 })
     expect(await made.metric('streams_open')).toEqual({ '': 1 })
+    const refused = made.ask('POST /run', { body: inputOf() })
     await made.clock.advance(2000)
-    await made.ask('POST /run', { body: inputOf() })
+    await refused
     await made.ask('POST /cancel', { body: { threadId: 'thread-1' } })
     sent.push(...(await stream.ended))
     await made.clock.advance(0)

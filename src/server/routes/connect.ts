@@ -14,6 +14,7 @@ import type { LogEntry, LogPosition, Thread, ThreadKey } from '../../threads/con
 import type { ServerContext } from '../context.js'
 import type { Limits } from '../contract.js'
 import type { LiveRun } from '../live/registry.js'
+import { SubscriberMark } from '../live/subscribers-elsewhere.js'
 import { loadThread } from '../recovery/recover-thread.js'
 import { checkId } from '../request/check-input.js'
 import { unknownThread } from '../request/errors.js'
@@ -223,6 +224,7 @@ async function* followLog(
 ): AsyncGenerator<readonly LogEntry[]> {
   const { server, key } = connection
   let { after } = position
+  const mark = new SubscriberMark(server, key)
   try {
     for (;;) {
       const at = { ...position, after }
@@ -232,11 +234,13 @@ async function* followLog(
         yield entries
         if (isTerminalEntry(last)) return
         after = last.seq
-      } else if (!(await waitForMore(connection, at))) return
+      } else if (!(await waitForMore(connection, at, mark))) return
     }
   } catch (error) {
     // The store closes with the server, maybe in the middle of a read.
     throw server.isClosing() ? serverClosing() : error
+  } finally {
+    mark.end()
   }
 }
 
@@ -246,7 +250,11 @@ function isTerminalEntry({ json }: LogEntry): boolean {
 }
 
 /** Resolves to false when no more events will come, or the client is gone. */
-async function waitForMore({ server, key, signal }: Connection, at: LogPosition): Promise<boolean> {
+async function waitForMore(
+  { server, key, signal }: Connection,
+  at: LogPosition,
+  mark: SubscriberMark,
+): Promise<boolean> {
   const { store, isClosing, clock, limits } = server
   const run = (await loadThread(server, key))?.run
   const isOver = run?.runId !== at.runId || run.status !== 'running'
@@ -254,6 +262,7 @@ async function waitForMore({ server, key, signal }: Connection, at: LogPosition)
   if (isOver) return (await store.log.read(key, at, 1)).length > 0
   // The run continues in another process, where clients can follow it.
   if (isClosing()) throw serverClosing()
+  mark.begin()
   const wait = new AbortController()
   const stop = (): void => wait.abort()
   signal.addEventListener('abort', stop)

@@ -36,6 +36,7 @@ export const runRoute: Route = {
       controller,
       isLegacy: peer.legacy,
       needsSnapshot,
+      needsSubscriber: server.onDisconnect === 'auto' && !canReconnect(server, request.request.headers),
       request: request.request,
     }
     const accepting = acceptRun(server, incoming)
@@ -54,6 +55,11 @@ export const runRoute: Route = {
 
 /** The same at the root of the server, where most clients send runs. */
 export const rootRoute: Route = { ...runRoute, path: '/' }
+
+/** Whether the client says that it follows its run again after a disconnect, and can. */
+function canReconnect({ routes }: ServerContext, headers: Headers): boolean {
+  return routes.connect !== false && headers.get('millrace-reconnects')?.toLowerCase() === 'true'
+}
 
 function refusedRun(server: ServerContext, error: unknown, runId: string): AcceptedRun {
   server.log.warn({ runId, err: error }, 'a run could not be started')

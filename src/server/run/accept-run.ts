@@ -13,6 +13,7 @@ import {
   takeLock,
   type LiveRunInfo,
 } from '../hooks/request-hooks.js'
+import { stopAbandoned } from '../live/abandonment.js'
 import type { LiveRun } from '../live/registry.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { planRun } from '../plan/plan-run.js'
@@ -36,6 +37,8 @@ export interface IncomingRun {
   readonly isLegacy: boolean
   /** Whether the client needs a snapshot of the state before a delta. */
   readonly needsSnapshot: boolean
+  /** Whether the run is stopped when nobody follows it for some time: its client cannot reconnect. */
+  readonly needsSubscriber: boolean
   /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
 }
@@ -46,7 +49,7 @@ export type AcceptedRun =
   | { readonly type: 'ended'; readonly runId: string; readonly events: readonly AgUiEvent[] }
 
 /**
- * Turns a request into a live run: hooks, lease, recovery, plan, start. Rejects when the request is refused; nothing has
+ * Turns a request into a live run: an abandoned run yields, then hooks, lease, recovery, plan, start. Rejects when the request is refused; nothing has
  * changed then. The lease and the application's lock are held until the run is over.
  */
 export async function acceptRun(server: ServerContext, incoming: IncomingRun): Promise<AcceptedRun> {
@@ -60,6 +63,8 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
   // Before the lease: the live run may be over when the lease is granted.
   const messagesOnArrival = await countMessagesOnArrival(server, key)
   try {
+    // Before the application's lock, which that run holds.
+    await stopAbandoned(server, key)
     await recordInput(server, input, info)
     await takeLock(server, info, releases)
     const lease = await acquireLease(server, key, patienceOf(incoming))
@@ -197,12 +202,13 @@ async function startOnThread(
   }
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
-  const { agent, controller, request, needsSnapshot } = incoming
+  const { agent, controller, request, needsSnapshot, needsSubscriber } = incoming
   const { threadId, runId } = input
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
   const free = (): Promise<void> => releases.releaseAll()
   const run = startLiveRun({
-    ...{ server, agent, info, lease, thread, plan, controller, record, span, free, needsSnapshot },
+    ...{ server, agent, info, lease, thread, plan, controller, record, span, free },
+    ...{ needsSnapshot, needsSubscriber },
   })
   registry.add(run)
   // The server began to close meanwhile: the run ends at once, with a terminal event.

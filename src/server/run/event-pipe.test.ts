@@ -27,6 +27,7 @@ beforeEach(async () => {
   const change = { keep: 0, append: [] }
   const setup = {
     ...{ server, lease, record, controller, thread: undefined, free: () => Promise.resolve() },
+    needsSubscriber: false,
     needsSnapshot: false,
     agent: { name: 'agent', description: '', run: () => Promise.reject(new Error('No run.')) as never },
     info: createRunInfo({
@@ -41,7 +42,7 @@ beforeEach(async () => {
     },
     span: startRunSpan({ agent: 'agent', threadId: 't', runId: 'r1', headers: new Headers() }),
   }
-  pipe = new EventPipe(setup, { saved: undefined })
+  pipe = new EventPipe(setup, { saved: undefined, followedChanged: () => undefined })
 })
 
 const showState = (snapshot: unknown) => void pipe.send({ type: 'STATE_SNAPSHOT', snapshot })

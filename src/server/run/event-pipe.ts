@@ -7,13 +7,18 @@ import type { LogEntry } from '../../threads/contract.js'
 import { agentEventHooks, nativeEventHooks } from '../hooks/agent-hooks.js'
 import { isPromise } from '../hooks/call-hook.js'
 import { createOutputHooks, notWritable, snapshotEvent, type OutputHooks } from '../hooks/output-hooks.js'
-import { RunFeed, type FeedBatch, type FeedLog } from '../live/run-feed.js'
+import { RunFeed, type FeedBatch, type FeedLog, type SubscriberWatcher } from '../live/run-feed.js'
 import { commitRun, type RunEnding } from './commit-run.js'
 import type { RunSetup } from './live-run.js'
 import type { SavedCheckpoint } from './thread-change.js'
 
 /** A promise when the run has to wait before it continues. */
 type Sent = Promise<void> | undefined
+
+/** What the pipe needs of its run: the checkpoint to commit, and whom to tell of subscribers. */
+interface RunOfPipe extends SubscriberWatcher {
+  readonly saved: SavedCheckpoint | undefined
+}
 
 /**
  * The way of an event from its agent to the subscribers. The stages stand below in their order:
@@ -35,7 +40,7 @@ export class EventPipe implements RunSink, FeedLog {
   /** Set by `end`. */
   ending: RunEnding | undefined
   readonly #setup: RunSetup
-  readonly #checkpoints: { readonly saved: SavedCheckpoint | undefined }
+  readonly #run: RunOfPipe
   readonly #outputHooks: OutputHooks | undefined
   /** The full state. Undefined while the run has not changed it. */
   #state: Fold | undefined
@@ -48,11 +53,11 @@ export class EventPipe implements RunSink, FeedLog {
   /** Why the pipe has stopped the run. A run at its end does not notice the stop by itself. */
   #problem: unknown
 
-  constructor(setup: RunSetup, checkpoints: { readonly saved: SavedCheckpoint | undefined }) {
+  constructor(setup: RunSetup, run: RunOfPipe) {
     const { server, agent, info, record } = setup
     const { tools } = info.input
     this.#setup = setup
-    this.#checkpoints = checkpoints
+    this.#run = run
     this.native = nativeEventHooks(agent, setup)
     this.edit = agentEventHooks(agent, setup)
     this.#outputHooks = createOutputHooks(server, info)
@@ -65,6 +70,7 @@ export class EventPipe implements RunSink, FeedLog {
       log: this,
       flusher: server.flusher,
       bufferBytes: server.limits.bufferBytes,
+      watcher: run,
       ...(server.stream.logFirst === undefined ? {} : { logFirst: server.stream.logFirst }),
     })
   }
@@ -214,7 +220,7 @@ export class EventPipe implements RunSink, FeedLog {
       {
         ...this.#setup,
         feed: this.feed,
-        saved: this.#checkpoints.saved,
+        saved: this.#run.saved,
         problem: this.#problem,
       },
       terminal,

@@ -38,6 +38,7 @@ async function addLiveRun({ store, registry }: ServerContext) {
   const run: LiveRun = {
     ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
     start: { messages: [], state: {} },
+    ...{ needsSubscriber: false, isAbandoned: false },
     stop(reason) {
       stops.push(reason)
       void finish()

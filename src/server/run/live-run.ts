@@ -3,8 +3,9 @@ import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
 import type { RunInfo } from '../hooks/hooks.js'
+import { Abandonment } from '../live/abandonment.js'
 import type { LiveRun } from '../live/registry.js'
-import type { RunFeed } from '../live/run-feed.js'
+import type { RunFeed, SubscriberWatcher } from '../live/run-feed.js'
 import type { RunSpan } from '../observe/tracing.js'
 import type { AgentPlan } from '../plan/run-plan.js'
 import { EventPipe } from './event-pipe.js'
@@ -24,6 +25,8 @@ export interface RunSetup {
   readonly span: RunSpan
   /** Whether the client that starts it needs a snapshot of the state before a delta. */
   readonly needsSnapshot: boolean
+  /** Whether it is stopped when nobody follows it for some time. */
+  readonly needsSubscriber: boolean
   /** Frees the thread. Called once, when all is committed and before subscribers see the end. Never rejects. */
   readonly free: () => Promise<void>
 }
@@ -34,7 +37,7 @@ export function startLiveRun(setup: RunSetup): LiveRun {
 }
 
 // One object for all that a live run needs of the server, not a closure for each.
-class AgentRun implements LiveRun, CheckpointStore {
+class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
   readonly key: ThreadKey
   readonly runId: string
   readonly feed: RunFeed
@@ -46,6 +49,7 @@ class AgentRun implements LiveRun, CheckpointStore {
   saved: SavedCheckpoint | undefined
   readonly #setup: RunSetup
   readonly #renewal: LeaseRenewal
+  #abandonment: Abandonment | undefined
   readonly #started: StartedRun
 
   constructor(setup: RunSetup) {
@@ -63,8 +67,23 @@ class AgentRun implements LiveRun, CheckpointStore {
     this.#started = this.#startAgent(pipe)
     this.done = this.#started.result.then((outcome) => {
       this.#renewal.stop()
+      this.#abandonment?.end()
       setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
     })
+  }
+
+  get needsSubscriber(): boolean {
+    return this.#setup.needsSubscriber
+  }
+
+  get isAbandoned(): boolean {
+    return this.#abandonment !== undefined
+  }
+
+  followedChanged(isFollowed: boolean): void {
+    if (!this.needsSubscriber) return
+    this.#abandonment?.end()
+    this.#abandonment = isFollowed ? undefined : new Abandonment(this.#setup.server, this)
   }
 
   stop(reason?: Error): void {
