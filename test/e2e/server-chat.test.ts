@@ -38,7 +38,8 @@ describe.each(clientVersions)('a chat with the client $version', ({ Client }) =>
     ])
     expect(linesOf(talk.client.messages).at(-1)).toBe('assistant: Bye.')
     const { body } = await served.ask('GET /message_snapshot/thread-1')
-    expect(body).toEqual({ type: 'MESSAGES_SNAPSHOT', messages: talk.client.messages })
+    const nothingOpen = { interrupts: [], pendingToolCalls: [] }
+    expect(body).toEqual({ type: 'MESSAGES_SNAPSHOT', messages: talk.client.messages, ...nothingOpen })
   })
 
   it('shows reasoning, runs backend tools once, and counts tokens', async () => {

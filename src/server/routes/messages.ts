@@ -5,13 +5,17 @@ import { checkId } from '../request/check-input.js'
 import { jsonResponse, pageLimit, threadInPath, type Route } from './route.js'
 import { readThread } from '../state/thread-state.js'
 
-/** `GET /message_snapshot/{id}`: the history as a MESSAGES_SNAPSHOT event; in pages from the end with `limit`. */
+/**
+ * `GET /message_snapshot/{id}`: the history as a MESSAGES_SNAPSHOT event, in pages from the end with `limit`, and the
+ * interrupts and client tool calls that are open.
+ */
 export const messagesRoute: Route = {
   method: 'GET',
   path: '/message_snapshot/:thread',
   optional: 'history',
   async handle(server, request) {
-    const { messages } = await readThread(server, threadInPath(server, request))
+    const thread = await readThread(server, threadInPath(server, request))
+    const { messages, interrupts, pendingToolCalls } = thread
     const limit = pageLimit(request)
     const before = request.query('before')
     const end =
@@ -22,6 +26,8 @@ export const messagesRoute: Route = {
     return jsonResponse({
       type: 'MESSAGES_SNAPSHOT',
       messages: page,
+      interrupts,
+      pendingToolCalls,
       ...(start > 0 && oldest ? { nextBefore: oldest.id } : {}),
     })
   },

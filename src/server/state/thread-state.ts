@@ -8,19 +8,35 @@ import { loadThread, recoverThread } from '../recovery/recover-thread.js'
 import { unknownThread } from '../request/errors.js'
 import { adoptThread, memoryOf, readRememberedThread, toThreadOwner } from '../run/agent-memory.js'
 import { acquireLease } from '../run/lease.js'
+import { stillPending } from '../run/thread-change.js'
 
-/** Reads a thread's messages and state. A thread in its first run shows what it started with. Throws THREAD_NOT_FOUND. */
-export async function readThread(
-  server: ServerContext,
-  key: ThreadKey,
-): Promise<Pick<Thread, 'messages' | 'state'>> {
+type ReadThread = Pick<Thread, 'messages' | 'state' | 'interrupts' | 'pendingToolCalls'>
+
+/** Reads a thread as clients know it. A thread in its first run shows what it started with. Throws THREAD_NOT_FOUND. */
+export async function readThread(server: ServerContext, key: ThreadKey): Promise<ReadThread> {
   const thread = await loadThread(server, key)
-  if (thread && thread.version > 0) return thread
+  if (thread && thread.version > 0) return { ...thread, ...stillOpen(thread) }
   const start = thread?.run?.start
-  if (start) return { messages: start.append, state: start.state }
-  const known = server.registry.get(key)?.start ?? (await readRememberedThread(server, key))
-  if (known) return known
+  if (start) return { messages: start.append, state: start.state, ...nothingOpen }
+  const live = server.registry.get(key)?.start
+  if (live) return { ...live, ...nothingOpen }
+  const remembered = await readRememberedThread(server, key)
+  if (remembered) return remembered
   throw unknownThread(key)
+}
+
+const nothingOpen = { interrupts: [], pendingToolCalls: [] }
+
+/** The interrupts and client tool calls that nobody has answered: neither before nor with the run that is live. */
+function stillOpen(thread: Thread): Pick<ReadThread, keyof typeof nothingOpen> {
+  const { messages, interrupts, pendingToolCalls, run } = thread
+  const start = run?.status === 'running' ? run.start : undefined
+  if (!start) return { interrupts, pendingToolCalls }
+  const { keep, append, answers = [] } = start
+  return {
+    interrupts: interrupts.filter(({ id }) => !answers.includes(id)),
+    pendingToolCalls: stillPending(pendingToolCalls, [...messages.slice(0, keep), ...append]),
+  }
 }
 
 interface StateChange {
