@@ -126,8 +126,8 @@ describe.each(clientVersions)('through the HttpAgent $version', ({ Client }) => 
     await gone.promise
   })
 
-  it.each(['cancel', 'continue'] as const)(
-    'cancelling stops the run over there, also when a server would %s it for one that hangs up',
+  it.each(['cancel', 'continue', 'auto'] as const)(
+    'cancelling stops the run over there, whatever its server does for one that hangs up: %s',
     async (onDisconnect) => {
       const stopped = deferred()
       const wait = async (signal: AbortSignal) => {
@@ -136,7 +136,8 @@ describe.each(clientVersions)('through the HttpAgent $version', ({ Client }) => 
       }
       const model = scriptedModel([['One ', { wait }]])
       const speaker = defineAgent({ name: 'speaker', model })
-      const options = { agents: [speaker], onDisconnect } as const
+      const limits = { abandonedMs: 1 }
+      const options = { agents: [speaker], onDisconnect, limits } as const
       const { agent, streams, served } = await servedRemote(options, Client)
       const asked: (string | undefined)[] = []
       const front = agent({
