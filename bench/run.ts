@@ -1,3 +1,4 @@
+import { benchAbuse } from './abuse.js'
 import { benchAdk } from './adk.js'
 import { benchHttp } from './http.js'
 import { benchKit } from './kit.js'
@@ -11,6 +12,7 @@ const benchmarks = new Map<string, () => string[] | Promise<string[]>>([
   ['http', benchHttp],
   ['adk', benchAdk],
   ['langgraph', benchLangGraph],
+  ['abuse', benchAbuse],
 ])
 
 const names = process.argv.slice(2)

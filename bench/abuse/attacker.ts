@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url'
+import { abuses, type AbuseName } from './abuses.js'
+import type { Attack } from './attack.js'
+
+/** The program of an attacker. Its arguments are the name of an abuse, the port and the seconds it lasts. */
+export const attackerFile = fileURLToPath(import.meta.url)
+
+/** How the server has answered, by status; `cut` for connections without an answer. */
+export type Answers = Readonly<Record<string, number>>
+
+async function main(name: AbuseName, port: number, seconds: number): Promise<void> {
+  const answers: Record<string, number> = {}
+  const attack: Attack = {
+    port,
+    endsAt: performance.now() + seconds * 1000,
+    answered: (status) => void (answers[status] = (answers[status] ?? 0) + 1),
+  }
+  // What is still open does not keep it: an attacker never cleans up.
+  await Promise.race([abuses[name](attack), new Promise((resolve) => setTimeout(resolve, seconds * 1000))])
+  process.send?.(answers, () => process.exit(0))
+}
+
+process.on('disconnect', () => process.exit(0))
+if (process.argv[1] === attackerFile)
+  await main(process.argv[2] as AbuseName, Number(process.argv[3]), Number(process.argv[4]))
