@@ -18,6 +18,7 @@ import { createQuota, type Quota } from './limits/quota.js'
 import { createRequestRates, type RequestRates } from './limits/request-rates.js'
 import { createLogFlusher, type LogFlusher } from './live/run-feed.js'
 import { createRunRegistry, type RunRegistry } from './live/registry.js'
+import { createAudit, type Audit } from './observe/audit.js'
 import { createDefaultLogger } from './observe/default-logger.js'
 import { withErrorFacts } from './observe/error-facts.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
@@ -54,6 +55,7 @@ export interface ServerContext {
   readonly heartbeats: Heartbeats
   readonly metrics: Metrics
   readonly log: Logger
+  readonly audit: Audit
   readonly clock: Clock
   readonly newId: IdSource
   /** True once the server takes no more runs. */
@@ -71,10 +73,11 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
   const threadRules = options.threads ?? {}
   const metrics = createMetrics()
   const agents = agentsByName(options.agents)
+  const { hooks = {}, stream = {} } = options
   return {
     agents,
     store,
-    hooks: options.hooks ?? {},
+    hooks,
     limits,
     rates: createRequestRates(limits, clock),
     streams: createQuota({ total: Infinity, perUser: limits.streamsPerUser }),
@@ -84,7 +87,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     whenBusy: options.whenBusy ?? 'reject',
     onDisconnect: options.onDisconnect ?? 'auto',
     history: options.history ?? 'server',
-    stream: options.stream ?? {},
+    stream,
     routes: options.routes ?? {},
     owner,
     registry: createRunRegistry(limits),
@@ -102,6 +105,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     heartbeats: new Heartbeats(clock, limits.heartbeatMs),
     metrics,
     log,
+    audit: createAudit({ hooks, clock, limits, metrics, stream, log }),
     clock,
     newId,
     isClosing,

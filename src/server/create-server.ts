@@ -59,11 +59,12 @@ export function createServer(options: ServerOptions): Server {
   }
 }
 
-async function closeWhenIdle({ registry, housekeeping, store }: ServerContext): Promise<void> {
+async function closeWhenIdle({ registry, housekeeping, audit, store }: ServerContext): Promise<void> {
   // A request that came before may still become a run.
   while (registry.starting.size > 0 || registry.size > 0)
     await Promise.allSettled([...registry.starting.all(), ...registry.all().map(({ done }) => done)])
   await housekeeping.close()
+  await audit.settled()
   await store.close()
 }
 
@@ -178,13 +179,15 @@ function createEndpoints(
   const agentEndpoint = (route: Route, path: string): Endpoint => ({
     ...{ method: route.method, path },
     async handle(c) {
-      const { app, user, claims } = await admission.identify(arrivalOf(c))
+      const arrival = arrivalOf(c)
+      const { app, user, claims } = await admission.identify(arrival, path)
       const agent = findAgent(c.req.param('agent'), server, firstAgent)
       const owner = { app, user, agent: agent.name }
       const share = route.streams === true ? admission.openStream(owner) : undefined
       try {
         return await route.handle(server, {
           request: c.req.raw,
+          address: admission.addressOf(arrival),
           nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
           // Only CORS sets headers, and to read them Hono creates a whole response.
           headers: options.cors ? Object.fromEntries(c.res.headers) : {},
@@ -208,7 +211,7 @@ function createEndpoints(
     {
       ...{ method: 'GET', path: '/agents' },
       async handle(c) {
-        await admission.identify(arrivalOf(c))
+        await admission.identify(arrivalOf(c), '/agents')
         return listAgents(server)
       },
     },

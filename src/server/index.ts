@@ -16,6 +16,7 @@ export {
   type ThreadStates,
 } from './contract.js'
 export { createServer } from './create-server.js'
+export type { AuditedAnswer, AuditedRequest, AuditEvent } from './observe/audit.js'
 export type { Hooks, Replaced, RequestFields, RunInfo, ThreadInfo } from './hooks/hooks.js'
 export type {
   Lease,

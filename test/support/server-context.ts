@@ -6,6 +6,7 @@ import { createQuota } from '../../src/server/limits/quota.js'
 import { createRequestRates } from '../../src/server/limits/request-rates.js'
 import { createLogFlusher } from '../../src/server/live/run-feed.js'
 import { createRunRegistry } from '../../src/server/live/registry.js'
+import { createAudit } from '../../src/server/observe/audit.js'
 import { createMetrics } from '../../src/server/observe/metrics.js'
 import { createRecoveries } from '../../src/server/recovery/recover-thread.js'
 import { createHousekeeping } from '../../src/server/retention/housekeeping.js'
@@ -45,6 +46,7 @@ export function createServerContext(
     }),
     heartbeats: new Heartbeats(clock, limits.heartbeatMs),
     ...{ metrics: createMetrics(), log, newId: sequentialIds(), isClosing: () => false },
+    audit: createAudit({ hooks: {}, clock, limits, metrics: createMetrics(), stream: {}, log }),
     ...given,
     clock,
   }

@@ -2,6 +2,7 @@ import type { Interrupt } from '@ag-ui/core'
 import type { Claims } from '../../agents/index.js'
 import type { AgentEvent, AgUiEvent, RunInput } from '../../protocol/index.js'
 import type { PendingToolCall, ThreadKey } from '../../threads/contract.js'
+import type { AuditEvent } from '../observe/audit.js'
 
 /** The run that a hook is called for. All hooks of a run get the same object. */
 export interface RunInfo {
@@ -37,7 +38,7 @@ type Awaitable<T> = T | Promise<T>
 /**
  * Functions of the application that the server calls during a run, in the order in which they stand here. All are
  * optional and may be async. A hook that throws or takes longer than `hookTimeoutMs` fails the run with HOOK_ERROR, or
- * with its own code when it throws a `MillraceError`.
+ * with its own code when it throws a `MillraceError`. Only `audit` cannot fail anything.
  */
 export interface Hooks {
   /** Records a request as it came in. */
@@ -84,4 +85,9 @@ export interface Hooks {
    * history does not get this change; use `event` for that.
    */
   readonly outputChange?: (event: AgUiEvent, info: RunInfo) => Awaitable<AgUiEvent>
+  /**
+   * Records who deleted, patched, cancelled or answered what, and who could not be identified. Called when it is decided; the
+   * request does not wait for it, `server.close` does. If it fails, the log says so with the event, and nothing else happens.
+   */
+  readonly audit?: (event: AuditEvent) => Awaitable<void>
 }

@@ -4,7 +4,7 @@ import type { ServerContext } from '../context.js'
 import type { Identity, ServerOptions } from '../contract.js'
 import { createIdentify } from '../request/identity.js'
 import { declaredLength } from '../request/read-json.js'
-import { createClientAddress } from './client-address.js'
+import { createClientAddress, toAddressKey } from './client-address.js'
 import type { Share } from './quota.js'
 
 /** A request before its body is read. */
@@ -19,7 +19,9 @@ export interface Admission {
   /** Counts a request for its address. Throws RATE_LIMITED. */
   count(arrival: Arrival): void
   /** Finds the user of a request and counts it for the user. Throws as `identify` does, or RATE_LIMITED. */
-  identify(arrival: Arrival): Promise<Required<Identity>>
+  identify(arrival: Arrival, route: string): Promise<Required<Identity>>
+  /** The address of the client, if it is known. */
+  addressOf(arrival: Arrival): string | undefined
   /** Takes one of the user's streams. Throws TOO_MANY_STREAMS. */
   openStream(owner: Owner): Share
 }
@@ -28,18 +30,23 @@ export function createAdmission(
   server: ServerContext,
   { identify: identifyOfApp, trustProxy }: ServerOptions,
 ): Admission {
-  const { limits, rates, streams } = server
+  const { limits, rates, streams, audit } = server
   const identify = createIdentify(identifyOfApp, server)
   const clientAddress = createClientAddress(trustProxy)
   const countsAddresses = limits.requestsPerAddress < Infinity || limits.failedIdentifications < Infinity
   const addressOf = ({ request, socketAddress }: Arrival): string | undefined =>
-    countsAddresses ? clientAddress(request, socketAddress) : undefined
+    clientAddress(request, socketAddress)
+  const keyOf = (arrival: Arrival): string | undefined =>
+    countsAddresses ? toAddressKey(addressOf(arrival)) : undefined
   return {
-    count: (arrival) => rates.ofAddress(addressOf(arrival)),
-    async identify(arrival) {
+    addressOf,
+    count: (arrival) => rates.ofAddress(keyOf(arrival)),
+    async identify(arrival, route) {
       const { request } = arrival
       const identity = await identify(request).catch((error: unknown) => {
-        if (isUnauthenticated(error)) rates.failedIdentification(addressOf(arrival))
+        if (isUnauthenticated(error)) rates.failedIdentification(keyOf(arrival))
+        const { method } = request
+        audit.record({ action: 'identify', method, route, address: addressOf(arrival) }, error)
         throw error
       })
       rates.ofUser(identity, declaredLength(request.headers) ?? 0)

@@ -1,6 +1,6 @@
 import type { ServerOptions } from '../contract.js'
 
-/** Finds the address of a client, as a key for limits. Undefined when it is not known. */
+/** Finds the address of a client. Undefined when it is not known. */
 export type ClientAddress = (request: Request, socketAddress: string | undefined) => string | undefined
 
 /**
@@ -8,20 +8,25 @@ export type ClientAddress = (request: Request, socketAddress: string | undefined
  * the entries that the application's own proxies have added at its end are true.
  */
 export function createClientAddress(trustProxy: ServerOptions['trustProxy']): ClientAddress {
-  if (typeof trustProxy === 'function') return (request) => toAddressKey(trustProxy(request))
-  if (trustProxy === undefined) return (_request, socketAddress) => toAddressKey(socketAddress)
+  if (typeof trustProxy === 'function') return (request) => checkAddress(trustProxy(request))
+  if (trustProxy === undefined) return (_request, socketAddress) => socketAddress
   return (request, socketAddress) => {
     const entries = (request.headers.get('x-forwarded-for') ?? '').split(',')
     // A request with fewer entries has not passed all proxies: the first is the furthest that is known.
     const entry = entries[Math.max(0, entries.length - trustProxy)]
-    return toAddressKey(entry) ?? toAddressKey(socketAddress)
+    return checkAddress(entry) ?? socketAddress
   }
+}
+
+/** Only the text of an address: a header can hold anything. */
+function checkAddress(text: string | undefined): string | undefined {
+  return toAddressKey(text) === undefined ? undefined : text?.trim()
 }
 
 const ipv4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 const ipv6 = /^\[?([\da-f:]{2,39})(?:%[\w.-]{1,32})?(?:\](?::\d{1,5})?)?$/i
 
-/** Without the port. Of IPv6 the first half: a network is free to use the other half as it likes. */
+/** An address as a key for limits, without the port. Of IPv6 the first half: a network is free to use the other half as it likes. */
 export function toAddressKey(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? ''
   if (trimmed.length > 80) return undefined

@@ -26,6 +26,8 @@ export interface RouteRequest extends Exchange {
   /** The owner of the threads that the request may see. */
   readonly owner: Owner
   readonly claims: Claims
+  /** Where the request came from, if that is known. */
+  readonly address: string | undefined
   readonly param: (name: string) => string
   readonly query: (name: string) => string | undefined
 }

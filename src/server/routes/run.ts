@@ -38,6 +38,7 @@ export const runRoute: Route = {
       needsSnapshot,
       needsSubscriber: server.onDisconnect === 'auto' && !canReconnect(server, request.request.headers),
       request: request.request,
+      address: request.address,
     }
     const accepting = acceptRun(server, incoming)
     server.registry.starting.add(accepting, { key, runId, controller })

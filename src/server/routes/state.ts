@@ -24,10 +24,10 @@ export const patchStateRoute: Route = {
     const key = threadInPath(server, request)
     const patch = await readJson(request.request, request.owner, server)
     const change = (state: unknown): unknown => patchState(state, patch, server.stateRulesOf(key))
-    const { version } = await changeThreadState({ ...server, whenBusy: 'reject' }, key, {
-      change,
-      signal: request.request.signal,
-    })
+    const { signal } = request.request
+    const { version } = await server.audit.during({ action: 'patch', ...key, address: request.address }, () =>
+      changeThreadState({ ...server, whenBusy: 'reject' }, key, { change, signal }),
+    )
     return jsonResponse({ status: 'updated', version })
   },
 }

@@ -15,6 +15,7 @@ import {
 } from '../hooks/request-hooks.js'
 import { stopAbandoned } from '../live/abandonment.js'
 import type { LiveRun } from '../live/registry.js'
+import { auditedAnswers } from '../observe/audit.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { planRun } from '../plan/plan-run.js'
 import type { AgentPlan, PlanRequest, RunPlan, StorePlan } from '../plan/run-plan.js'
@@ -41,6 +42,8 @@ export interface IncomingRun {
   readonly needsSubscriber: boolean
   /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
+  /** Where it came from, if that is known. */
+  readonly address: string | undefined
 }
 
 /** A live run, or the events of one that needs no agent. */
@@ -74,11 +77,31 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
     return accepted
   } catch (error) {
     await releases.releaseAll()
-    if (!signal.aborted) throw error
     // The server may have stopped it, for a reason of its own.
-    if (MillraceError.isInstance(signal.reason)) throw signal.reason
+    const isCancelled = signal.aborted && !MillraceError.isInstance(signal.reason)
+    const refusal: unknown = signal.aborted ? signal.reason : error
+    auditAnswers(server, incoming, {
+      resume: input.resume,
+      error: isCancelled ? cancelledRun() : refusal,
+    })
+    if (!isCancelled) throw refusal
     return runWithoutAgent(server, info, (stream) => stream.finish({ type: 'cancelled' }))
   }
+}
+
+function cancelledRun(): MillraceError {
+  return new MillraceError('RUN_CANCELLED', 'The request was cancelled before its run began.')
+}
+
+/** Records the answers of a request, if it has any. */
+function auditAnswers(
+  { audit }: ServerContext,
+  { key, input, address }: IncomingRun,
+  { resume, error }: { readonly resume: RunInput['resume']; readonly error?: unknown },
+): void {
+  if (resume.length === 0) return
+  const answers = auditedAnswers(resume)
+  audit.record({ action: 'resume', ...key, runId: input.runId, answers, address }, error)
 }
 
 /**
@@ -123,8 +146,15 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const input = await changeInput(server, { input: incoming.input, info, thread })
   const request = { thread, input, history, rules, isLegacy, messagesOnArrival }
   const plan = await withInitialState(leased, request, planRun(request))
-  if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
-  if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
+  if (plan.type === 'run') {
+    const run = await startOnThread(leased, { thread, input, plan })
+    auditAnswers(server, incoming, plan)
+    return { type: 'live', run }
+  }
+  if (plan.type === 'refuse') {
+    auditAnswers(server, incoming, { resume: input.resume, error: plan.error })
+    return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
+  }
   const catchUp = await toVisibleCatchUp(server, plan.catchUp, info)
   const ended = await runWithoutAgent(server, info, (stream, emit) => {
     for (const event of catchUp) emit(event)

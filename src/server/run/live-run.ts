@@ -1,4 +1,5 @@
 import { startCheckedRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
+import { MillraceError } from '../../core/errors.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
@@ -6,6 +7,7 @@ import type { RunInfo } from '../hooks/hooks.js'
 import { Abandonment } from '../live/abandonment.js'
 import type { LiveRun } from '../live/registry.js'
 import type { RunFeed, SubscriberWatcher } from '../live/run-feed.js'
+import { auditedAnswers } from '../observe/audit.js'
 import type { RunSpan } from '../observe/tracing.js'
 import type { AgentPlan } from '../plan/run-plan.js'
 import { EventPipe } from './event-pipe.js'
@@ -69,6 +71,7 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
       this.#renewal.stop()
       this.#abandonment?.end()
       setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
+      if (outcome.type === 'failed') this.#auditMisfit(outcome.error)
     })
   }
 
@@ -102,6 +105,15 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
   save(_: string, checkpoint: SavedCheckpoint): Promise<void> {
     this.saved = checkpoint
     return Promise.resolve()
+  }
+
+  /** The agent alone knows the schemas of its answers, so answers that began this run may be refused by it. */
+  #auditMisfit(error: unknown): void {
+    const { server, plan } = this.#setup
+    if (plan.resume.length === 0 || !MillraceError.isInstance(error) || error.code !== 'INVALID_RESUME')
+      return
+    const answers = auditedAnswers(plan.resume)
+    server.audit.record({ action: 'resume', ...this.key, runId: this.runId, answers }, error)
   }
 
   #renewLease(): LeaseRenewal {
