@@ -64,9 +64,7 @@ function booking() {
       message: `Book a table for ${people} at ${restaurant}?`,
       responseSchema: { type: 'object', properties: { approved: { type: 'boolean' } } },
     })
-    return answer?.approved === true
-      ? 'The table is booked.'
-      : 'Nothing is booked: the guest does not want it.'
+    return answer?.approved === true ? 'The table is booked.' : 'Nothing is booked: it was not approved.'
   }
   return tool(book, {
     name: 'book_table',

@@ -19,7 +19,7 @@ export const stepByStep = {
   },
 }
 
-/** A replanner without a model: keeps to the plan, and reports the results at its end. */
+/** A replanner without a model: keeps to the plan. The executor has told each result, so it only says when all is done. */
 export const inOrder = {
   name: 'replanner',
   description: 'Decides what follows.',
@@ -27,8 +27,12 @@ export const inOrder = {
     yield* []
     const { steps } = state.plan
     const open = steps.filter(({ status }) => status !== 'done').map(({ text }) => text)
-    const told = steps.map(({ text, result }) => `- ${text}: ${result}`).join('\n')
-    const response = told === '' ? 'There is nothing to do.' : `The plan is carried out:\n${told}`
+    const response =
+      steps.length === 0
+        ? 'There is nothing to do.'
+        : steps.length === 1
+          ? 'That was the only step.'
+          : `That was the last of ${steps.length} steps: the plan is carried out.`
     return {
       type: 'done',
       result: open.length > 0 ? { type: 'plan', steps: open } : { type: 'respond', response },
@@ -60,9 +64,7 @@ function nextStep(messages) {
   const since = messages.slice(start + 1)
   const results = since.filter(({ role }) => role === 'tool').map(({ content }) => textOf(content))
   const round = since.filter(({ role, toolCalls }) => role === 'assistant' && toolCalls).length
-  const found = results
-    .slice(1, 1 + places.length)
-    .map((text, index) => `- ${places[index]}: ${text.replace(/^Here is what I found: /, '')}`)
+  const found = results.slice(1, 1 + places.length).map((text, index) => `- ${places[index]}: ${text}`)
   const list = `${found.join('\n')}\n`
   switch (round) {
     case 0:
@@ -81,8 +83,19 @@ function nextStep(messages) {
         todos('completed', 'completed'),
       ]
     default:
-      return `I have asked a researcher for each place, and kept it in comparison.md:\n${list}`
+      return `${conclude(places, found)} What the researchers said is in comparison.md.`
   }
+}
+
+/** The researchers have said what they found. What they cannot know is how the places compare. */
+function conclude(places, found) {
+  const degrees = found.map((text) => Number(/(-?\d+) °C/.exec(text)?.[1] ?? NaN))
+  const [low, high] = [Math.min(...degrees), Math.max(...degrees)]
+  const those = (value) =>
+    new Intl.ListFormat('en').format(places.filter((_, index) => degrees[index] === value))
+  if (places.length < 2 || Number.isNaN(low)) return 'I have asked a researcher for each place.'
+  if (low === high) return `It is equally warm everywhere: ${low} °C.`
+  return `It is warmest in ${those(high)}, with ${high} °C, and coldest in ${those(low)}, with ${low} °C.`
 }
 
 function todos(research, write) {

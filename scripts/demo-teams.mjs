@@ -88,7 +88,11 @@ const findRooms = defineTool({
   name: 'find_rooms',
   description: 'Finds rooms in a city, and what they cost.',
   input: z.object({ city: z.string() }),
-  execute: ({ city }) => ({ hotel: `Grand ${city}`, cost: 60 + 10 * city.length }),
+  // Invented, but always the same for a city.
+  execute: ({ city }) => ({
+    hotel: `A room in the Grand ${city}`,
+    price: `${60 + 10 * city.length} euros a night`,
+  }),
 })
 
 const bookRoom = defineTool({

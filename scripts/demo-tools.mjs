@@ -22,5 +22,5 @@ export const getWeather = defineTool({
 export async function approved(ctx, { message, done }) {
   const answer = await ctx.interrupt({ message, responseSchema: z.object({ approved: z.boolean() }) })
   const isApproved = answer.status === 'resolved' && answer.payload.approved
-  return isApproved ? done : 'Nothing is booked: the guest does not want it.'
+  return isApproved ? done : 'Nothing is booked: it was not approved.'
 }

@@ -435,7 +435,7 @@ describe('the demo model', () => {
     const { events, outcome } = await talkTo({ tools: [weather, failing] }).say('Is it raining in Oslo?')
     expect(ofType(events, 'REASONING_MESSAGE_CONTENT').length).toBeGreaterThan(1)
     expect(ofType(events, 'TOOL_CALL_ARGS').map(({ delta }) => delta)).toEqual(['{"city":"Oslo"}'])
-    expect(outcome).toMatchObject({ text: 'Here is what I found: city is Oslo and temperature is 7.' })
+    expect(outcome).toMatchObject({ text: 'It is 7 °C in Oslo.' })
   })
 
   it('tells of a tool that failed', async () => {
@@ -447,7 +447,7 @@ describe('the demo model', () => {
     const client = talkTo({ tools: [weather] })
     await client.say('Is it raining in Oslo?')
     const { outcome } = await client.say('And what is the weather in Bergen?')
-    expect(outcome).toMatchObject({ text: 'Here is what I found: city is Bergen and temperature is 7.' })
+    expect(outcome).toMatchObject({ text: 'It is 7 °C in Bergen.' })
   })
 
   it('tells what a person agreed to', async () => {
@@ -461,7 +461,7 @@ describe('the demo model', () => {
     const client = talkTo({ tools: [book] })
     const asked = await client.say('Book a table for 2.')
     const { outcome } = await client.answer({ [idOf(asked)]: { confirmed: true } })
-    expect(outcome).toMatchObject({ text: 'Here is what I found: A table for 2 is booked.' })
+    expect(outcome).toMatchObject({ text: 'A table for 2 is booked.' })
   })
 
   it('fills in a schema', async () => {

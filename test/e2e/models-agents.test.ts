@@ -35,7 +35,7 @@ test.each(clients)('an agent on $name calls its tool and answers from the result
 
 test('an agent on the demo model calls its tool and answers from the result', async () => {
   expect(await ask(demoModel({ paceMs: 0 }))).toEqual({
-    text: 'Here is what I found: sky is grey.',
+    text: 'The sky is grey.',
     args: '{"city":"Oslo"}',
   })
 })

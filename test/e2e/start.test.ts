@@ -184,7 +184,7 @@ test('the state is kept from run to run, and the client has it', async () => {
 
 test.each([
   [true, 'The table is booked.'],
-  [false, 'Nothing is booked: the guest does not want it.'],
+  [false, 'Nothing is booked: it was not approved.'],
 ])('the client of AG-UI answers the question with approved: %s', async (approved, expected) => {
   const { client, say, go } = talkTo(at('approval'), `table-${approved}`)
   await say('Reserve a table for five at Noma.')

@@ -1,7 +1,7 @@
 import type { Tool } from '@ag-ui/core'
 import { isRecord, parseJson } from '../../core/json.js'
 import type { LatestExchange } from './latest-exchange.js'
-import { wordList, wordsOf } from './words.js'
+import { humanize, wordList, wordsOf } from './words.js'
 
 /** A tool to call, and its target if it leads to agents. */
 export interface ToolChoice {
@@ -36,6 +36,24 @@ export function leadsToAgents(tool: Tool): boolean {
   return agentsOf(tool).length > 0
 }
 
+const maxAbilities = 3
+
+/** What the tools can do, and the agents behind them: `tell the weather in a city`. */
+export function describeAbilities(tools: readonly Tool[]): string[] {
+  const candidates = tools.flatMap((tool): Candidate[] =>
+    leadsToAgents(tool) ? agentsOf(tool) : [toCandidate(tool)],
+  )
+  return candidates.flatMap(describeAbility).slice(0, maxAbilities)
+}
+
+/** `Tells the weather in a city.` becomes `tell the weather in a city`. */
+function describeAbility({ name, description, agent }: Candidate): string[] {
+  const [, verb, rest = ''] = /^(\p{Lu}\p{Ll}*[^\Ws])s\b([^.,:\n]*)/u.exec(description.trim()) ?? []
+  if (verb !== undefined) return [verb.toLowerCase() + rest]
+  // Names of tools begin with a verb; those of agents do not.
+  return agent === undefined ? [humanize(name)] : []
+}
+
 interface Candidate extends ToolChoice {
   readonly name: string
   readonly description: string
@@ -65,11 +83,19 @@ function listedDescription(text: string, name: string): string | undefined {
 }
 
 function wasCalled({ tool, agent }: Required<ToolChoice>, { calls }: LatestExchange): boolean {
-  return calls.some(({ name, args }) => {
-    if (name !== tool.name) return false
-    const parsed = parseJson(args)
-    return isRecord(parsed) && parsed[agent.parameter] === agent.name
-  })
+  return calls.some(({ name, args }) => name === tool.name && agentIn(args, agent.parameter) === agent.name)
+}
+
+function agentIn(args: string, parameter: string): unknown {
+  const parsed = parseJson(args)
+  return isRecord(parsed) ? parsed[parameter] : undefined
+}
+
+/** The agent that a call has gone to, if it was a call of a tool that leads to agents. */
+export function calledAgent({ request, calls }: LatestExchange, toolCallId: string): string | undefined {
+  const call = calls.find(({ id }) => id === toolCallId)
+  const agents = (request.tools ?? []).filter(({ name }) => name === call?.name).flatMap(agentsOf)
+  return agents.find(({ agent }) => agentIn(call?.args ?? '', agent.parameter) === agent.name)?.name
 }
 
 // Many tools share these words, so they identify none.
@@ -95,22 +121,41 @@ const synonyms = new Map([
 
 // A verb alone does not decide for a tool: people also create poems.
 const verbs = new Set(
-  wordList('add change create delete list open remove search send start stop update write'),
+  wordList('add book change create delete list open remove search send start stop update write'),
 )
+
+// Chinese has no spaces between its words, so they are looked for in the text.
+const chineseWords: readonly (readonly [RegExp, string])[] = [
+  [/天气|气温|下雨|下雪|冷|热|暖/, 'weather'],
+  [/订|预约/, 'book'],
+  [/桌|位子|座位/, 'table'],
+  [/餐厅|饭店|餐馆/, 'restaurant'],
+  [/房/, 'room'],
+  [/酒店|宾馆/, 'hotel'],
+  [/多少钱|价/, 'cost'],
+  [/购物/, 'shopping'],
+  [/清单|列表/, 'list'],
+  [/加|添|买/, 'add'],
+  [/删|去掉|移除/, 'remove'],
+]
 
 const minScore = 2
 
-/** Words of a name count most, words of a description a little. Undefined if no candidate scores enough. */
+/** Words of a name count most, words of a description a little. Undefined if no candidate scores enough: one verb does not. */
 function bestMatch(text: string, candidates: readonly Candidate[]): Candidate | undefined {
-  const words = new Set(wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]))
+  const chinese = chineseWords.flatMap(([pattern, word]) => (pattern.test(text) ? [word] : []))
+  const words = new Set([...wordsOf(text).flatMap((word) => [word, synonyms.get(word) ?? word]), ...chinese])
   const scored = candidates.map((candidate) => ({ candidate, score: scoreOf(candidate, words) }))
   return scored.filter(({ score }) => score >= minScore).sort((a, b) => b.score - a.score)[0]?.candidate
 }
 
-function scoreOf({ name, description }: Candidate, words: ReadonlySet<string>): number {
-  const named = sharedWords(name, words)
-  const nouns = named.filter((word) => !verbs.has(word))
-  return named.length + nouns.length + sharedWords(description, words).length
+function scoreOf({ name, description, agent }: Candidate, words: ReadonlySet<string>): number {
+  const [named, described] = [sharedWords(name, words), sharedWords(description, words)]
+  const isNoun = (word: string): boolean => !verbs.has(word)
+  if (named.length < 2 && ![...named, ...described].some(isNoun)) return 0
+  const score = named.length + named.filter(isNoun).length + described.length
+  // The names of agents say little of what they do.
+  return agent === undefined ? score : score + 1
 }
 
 function sharedWords(text: string, words: ReadonlySet<string>): string[] {

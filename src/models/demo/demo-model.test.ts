@@ -57,13 +57,20 @@ describe('a tool', () => {
     ["What's the weather like in New York?", 'get_weather', { city: 'New York' }],
     ['Please book a table for two at Maaemo', 'bookTable', { people: 2, restaurant: 'Maaemo' }],
     ['Create a task', 'create_task', {}],
+    ['奥斯陆的天气怎么样？', 'get_weather', { city: '奥斯陆' }],
+    ['请问北京今天下雨吗', 'get_weather', { city: '北京' }],
+    ['帮我在 Noma 订一张两人的桌子', 'bookTable', { people: 2, restaurant: 'Noma' }],
+    ['Book a table', 'bookTable', { people: 1, restaurant: 'Maaemo' }],
   ])('is called when its words are used: %s', async (said, name, args) => {
     expect(await calls(said)).toEqual([[name, args]])
   })
 
-  test.each(['hello', 'Create a poem', 'Who are you?', ''])('is not called otherwise: %j', async (said) => {
-    expect(await calls(said)).toEqual([])
-  })
+  test.each(['hello', 'Create a poem', 'Book a flight', 'Who are you?', ''])(
+    'is not called otherwise: %j',
+    async (said) => {
+      expect(await calls(said)).toEqual([])
+    },
+  )
 
   test('is called after a thought, with its arguments streamed', async () => {
     const parts = await partsOf(demoModel({ paceMs: 0, ids: sequentialIds() }), {
@@ -96,22 +103,38 @@ describe('after results', () => {
   ]
 
   test.each([
-    [
-      '{"temperature":20,"skyColor":"grey"}',
-      'Here is what I found: temperature is 20 and sky color is grey.',
-    ],
-    ['["a","b","c"]', 'Here is what I found: a, b and c.'],
-    ['[]', 'Here is what I found: nothing was found.'],
-    ['{}', 'Here is what I found: done.'],
-    ['', 'Here is what I found: done.'],
-    ['42', 'Here is what I found: 42'],
-    ['It rains.', 'Here is what I found: It rains.'],
+    ['{"city":"Oslo","temperature":7,"sky":"rain"}', 'It is 7 °C and raining in Oslo.'],
+    ['{"temperature":-3}', 'It is -3 °C.'],
+    ['{"place":"Rome","temperature":20,"condition":"hazy"}', 'It is 20 °C and hazy in Rome.'],
+    ['{"hotel":"The Grand","price":"90 euros"}', 'The Grand costs 90 euros.'],
+    ['{"name":"Milk","cost":2}', 'Milk costs 2.'],
+    ['{"shoppingList":["Milk","Bread","Eggs"]}', 'The shopping list has Milk, Bread and Eggs.'],
+    ['{"shoppingList":[]}', 'The shopping list is empty.'],
+    ['{"wind":20,"skyColor":"grey"}', 'The wind is 20 and the sky color is grey.'],
+    ['{"paid":true,"seats":{"row":9}}', 'The paid is yes and the seats is row 9.'],
+    ['{"status":"ok"}', 'Done.'],
+    ['["a","b","c"]', 'I found a, b and c.'],
+    ['[{"name":"Ann"},{"title":"Bob"}]', 'I found Ann and Bob.'],
+    ['[]', 'I found nothing.'],
+    ['{}', 'Done.'],
+    ['', 'Done.'],
+    ['42', 'The answer is 42.'],
+    ['It rains.', 'It rains.'],
   ])('it tells %s', async (content, expected) => {
     expect(await answerTo('', { tools, messages: after(result(0, content)) })).toEqual({
       text: expected,
       reasoning: '',
       calls: [],
     })
+  })
+
+  test('it answers in Chinese what is asked in Chinese', async () => {
+    const messages = [user('奥斯陆的天气怎么样？'), called('get_weather')]
+    const tell = async (content: string) =>
+      (await answerTo('', { tools, messages: [...messages, result(0, content)] })).text
+    expect(await tell('{"city":"奥斯陆","temperature":7,"sky":"rain"}')).toBe('奥斯陆现在 7 °C，下雨。')
+    expect(await tell('{"items":["牛奶","面包"]}')).toBe('items：牛奶、面包。')
+    expect(await tell('{"wind":20}')).toBe('wind：20。')
   })
 
   test('it never calls again, not even when it must', async () => {
@@ -121,9 +144,7 @@ describe('after results', () => {
 
   test('it tells all of them, and failures too', async () => {
     const messages = after(result(0, 'It rains.'), result(1, '', { error: 'fully booked' }))
-    expect((await answerTo('', { tools, messages })).text).toBe(
-      'Here is what I found:\n- get weather: It rains.\n- book table: it did not work. fully booked',
-    )
+    expect((await answerTo('', { tools, messages })).text).toBe('It rains. That did not work: fully booked')
   })
 
   test('it cuts what is too long', async () => {
@@ -169,11 +190,7 @@ describe('other agents', () => {
   const heard = (words: string): Message => user(`For context: ${words}`)
 
   test('are asked one after the other, each once, and then it tells what they said', async () => {
-    const first = [
-      user(said),
-      ...asked(0, 'weather'),
-      heard('[weather] said: Here is what I found: It rains.'),
-    ]
+    const first = [user(said), ...asked(0, 'weather'), heard('[weather] said: It rains.')]
     const tools = [handOver]
     expect(await calls(said, { tools })).toEqual([['transfer_to_agent', { agent_name: 'weather' }]])
     expect(await calls('', { tools, messages: first })).toEqual([
@@ -182,7 +199,8 @@ describe('other agents', () => {
     const both = [...first, ...asked(1, 'hotels'), heard('[hotels] failed. Error: all full')]
     expect(await answerTo('', { tools, messages: both })).toMatchObject({
       calls: [],
-      text: 'Here is what I found:\n- weather: It rains.\n- hotels: failed. Error: all full',
+      // Not what the user has read already.
+      text: 'That is all from weather. hotels could not help: Error: all full Anything else?',
     })
   })
 
@@ -198,7 +216,9 @@ describe('other agents', () => {
       { id: 'a', role: 'assistant', toolCalls: [call] },
       result(0, 'It rains.'),
     ]
-    expect((await answerTo('', { tools: [task], messages })).text).toBe('Here is what I found: It rains.')
+    expect((await answerTo('', { tools: [task], messages })).text).toBe(
+      'That is all from weather. Anything else?',
+    )
   })
 
   test('do not speak for the user, and do not keep it from calling its own tool', async () => {
@@ -209,8 +229,8 @@ describe('other agents', () => {
     ]
     expect(await calls('', { messages })).toEqual([['get_weather', { city: 'Oslo' }]])
     const after = [...messages, called('get_weather'), result(0, 'It rains.')]
-    expect((await answerTo('', { tools, messages: after })).text).toBe('Here is what I found: It rains.')
-    expect((await answerTo('', { messages })).text).toBe('Here is what I found: Book a table.')
+    expect((await answerTo('', { tools, messages: after })).text).toBe('It rains.')
+    expect((await answerTo('', { messages })).text).toBe('That is all from boss. Anything else?')
   })
 
   test('are asked when the request says so', async () => {
@@ -246,11 +266,17 @@ describe('a shape for the answer', () => {
 describe('small talk', () => {
   test.each([
     ['hello', /^Hello! I am the demo model.*OPENAI_API_KEY/],
-    ['what can you do?', /^I am the demo model.*create task, get weather, book table/],
+    ['what can you do?', /^I am the demo model.*I can add to the list of things to do, or get weather/],
     ['thanks!', /welcome/],
     ['bye', /^Goodbye/],
     ['tell me a story', /^Once a mill/],
-    ['blah', /^You said: “blah”\. I am the demo model/],
+    ['How are you?', /^Very well/],
+    ['Tell me a joke', /source\.$/],
+    ['blah', /^Sorry, I have no rule for that\. I am the demo model/],
+    ['你好', /^你好！ 我是 Millrace 的演示模型.*OPENAI_API_KEY/],
+    ['给我讲个故事', /^从前有一座磨坊/],
+    ['谢谢', /^不客气/],
+    ['什么是人工智能？', /^抱歉/],
     ['', /^I am the demo model/],
   ])('answers %j', async (said, expected) => {
     expect((await answerTo(said, { tools })).text).toMatch(expected)
@@ -258,8 +284,11 @@ describe('small talk', () => {
 
   test('thinks aloud when it is asked to', async () => {
     const { reasoning, text } = await answerTo('why is that?')
-    expect(reasoning).toMatch(/^The message has 3 words/)
-    expect(text).toMatch(/^I am the demo model/)
+    expect(reasoning).toMatch(/there is none/)
+    expect(text).toMatch(/^Sorry, I have no rule for that\. I am the demo model/)
+    const sky = await answerTo('Why is the sky blue? Think first.')
+    expect(sky.reasoning).toMatch(/scatters/)
+    expect(sky.text).toMatch(/^Because/)
   })
 
   test('names no tools where there are none', async () => {

@@ -21,6 +21,10 @@ describe('a message', () => {
     ['name', 'Oslo please', ['Oslo']],
     ['name', 'I say "Not This" but Bergen', ['Bergen']],
     ['name', 'nothing here', []],
+    ['name', '请问奥斯陆明天的天气怎么样？', ['奥斯陆']],
+    ['item', 'add the tomatoes, some milk and two onions to my list', ['tomatoes', 'milk', 'two onions']],
+    ['item', '在购物清单上加牛奶和面包', ['牛奶', '面包']],
+    ['item', 'nothing here', []],
   ])('tells each %s once, in order: %s', (kind, text, expected) => {
     expect(all(text, kind)).toEqual(expected)
   })

@@ -12,7 +12,7 @@ export interface Facts {
   after(word: string): string | undefined
 }
 
-export type FactKind = 'quote' | 'url' | 'email' | 'date' | 'time' | 'name'
+export type FactKind = 'quote' | 'url' | 'email' | 'date' | 'time' | 'name' | 'item'
 
 const name = String.raw`\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*)*`
 
@@ -24,6 +24,16 @@ const patterns: readonly (readonly [FactKind, RegExp])[] = [
   ['date', /\d{4}-\d{2}-\d{2}/g],
   ['time', /\b\d{1,2}:\d{2}\b/g],
   ['name', new RegExp(name, 'gu')],
+]
+
+// The names that Chinese sentences have before what is asked about them: 奥斯陆的天气.
+const chineseName =
+  /([\p{Script=Han}]{2,8}?)(?:的|今天|明天|现在|那里|那边)*(?:天气|气温|下雨|下雪|冷|热|房|酒店)/u
+
+// What is put on a list, or taken off it.
+const itemLists = [
+  /\b(?:add|put|buy|remove|take|delete) (.+?) (?:to|on|onto|into|from|off)\b/i,
+  /(?:加上?|添加?|买|删除?|去掉|移除)(?:一些|点)?([\p{Script=Han}\p{L}、，]+)/u,
 ]
 
 const numerals = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
@@ -73,7 +83,10 @@ export function createFacts(message: string): Facts {
 }
 
 function extractValues(text: string) {
-  const found: Record<FactKind, string[]> = { quote: [], url: [], email: [], date: [], time: [], name: [] }
+  const found: Record<FactKind, string[]> = {
+    ...{ quote: [], url: [], email: [], date: [], time: [], name: [] },
+    item: itemsIn(text),
+  }
   let rest = text
   for (const [kind, pattern] of patterns) {
     for (const [whole, ...groups] of rest.matchAll(pattern)) {
@@ -82,7 +95,20 @@ function extractValues(text: string) {
     }
     if (kind !== 'name') rest = rest.replaceAll(pattern, ' ')
   }
+  const [, inChinese] = chineseName.exec(rest.replaceAll(chineseFillers, ' ')) ?? []
+  if (inChinese !== undefined) found.name.push(inChinese)
   return { found, rest }
+}
+
+// Between a verb and a name, or before it.
+const chineseFillers = /请问|请|帮我|告诉我|查一下|查查|看看|我想知道|在/g
+
+function itemsIn(text: string): string[] {
+  const [, list = ''] = itemLists.map((pattern) => pattern.exec(text)).find((match) => match !== null) ?? []
+  return list
+    .split(/\s*(?:,|，|、|和|\band\b)\s*/i)
+    .map((item) => item.replace(/^(?:the|some|more|an?)\s+/i, '').trim())
+    .filter((item) => item !== '')
 }
 
 function withoutCommonWords(words: string): string[] {
@@ -91,8 +117,15 @@ function withoutCommonWords(words: string): string[] {
   return kept.length === 0 ? [] : [kept.join(' ')]
 }
 
+/** 两人 is 2 people. */
+const chineseNumerals = '零一二三四五六七八九十'
+
 function numbersIn(text: string) {
-  const words = text.split(/[^\p{L}\p{N}.,-]+/u).map((word) => word.toLowerCase().replace(/[.,]+$/, ''))
+  const latin = text.replaceAll(
+    /([零一二两三四五六七八九十])(?=[个位人])/g,
+    (numeral) => ` ${chineseNumerals.indexOf(numeral.replace('两', '二'))} `,
+  )
+  const words = latin.split(/[^\p{L}\p{N}.,-]+/u).map((word) => word.toLowerCase().replace(/[.,]+$/, ''))
   return words.flatMap((word, index) => {
     const value = numerals.includes(word) ? numerals.indexOf(word) : Number(word.replaceAll(',', ''))
     const neighbours = [words[index + 1] ?? '', words[index - 1] ?? '']

@@ -200,6 +200,8 @@ const rulesByName: readonly (readonly [RegExp, TextRule])[] = [
     /city|town|place|location|country|region/,
     { after: ['in', 'for', 'at'], kinds: ['name', 'quote'], sample: 'Oslo' },
   ],
+  [/restaurant|hotel|venue/, { after: ['at'], kinds: ['name', 'quote'], sample: 'Maaemo' }],
+  [/item|product|ingredient|groceries/, { kinds: ['quote', 'item', 'name'] }],
   [/colou?r|background|theme/, { after: ['to'], kinds: ['quote'], sample: 'blue' }],
   [
     /text|message|body|content|query|question|prompt|description|note|reason|title|task/,

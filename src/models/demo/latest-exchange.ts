@@ -6,21 +6,24 @@ export interface LatestExchange {
   readonly request: ModelRequest
   readonly userText: string
   /** Tool calls since, in order. */
-  readonly calls: readonly { readonly name: string; readonly args: string }[]
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly args: string }[]
   /** Tool results since, in order. */
   readonly results: readonly NamedToolResult[]
-  /** Answers of other agents since, in the form of tool results. */
-  readonly reports: readonly NamedToolResult[]
+  /** What other agents have said since. */
+  readonly reports: readonly AgentReport[]
+}
+
+export interface AgentReport {
+  readonly name: string
+  readonly text: string
+  readonly isFailed: boolean
 }
 
 export interface NamedToolResult {
-  /** The name of the tool, or of the agent. */
+  /** The name of the tool. */
   readonly name: string
   readonly message: ToolMessage
 }
-
-/** Begins an answer that reports results. Other agents drop it when they report that answer in turn. */
-export const reportPrefix = 'Here is what I found: '
 
 export function readLatestExchange(request: ModelRequest): LatestExchange {
   const { messages } = request
@@ -31,14 +34,17 @@ export function readLatestExchange(request: ModelRequest): LatestExchange {
   const toolNames = new Map(calls.map(({ id, function: { name } }) => [id, name]))
   return {
     request,
-    userText: last?.role === 'user' ? contentToText(last.content) : '',
-    calls: calls.map(({ function: { name, arguments: args } }) => ({ name, args })),
+    userText: last?.role === 'user' ? contentToText(last.content).replace(stepPrefix, '') : '',
+    calls: calls.map(({ id, function: { name, arguments: args } }) => ({ id, name, args })),
     results: since
       .filter((message) => message.role === 'tool')
       .map((message) => ({ name: toolNames.get(message.toolCallId) ?? 'tool', message })),
     reports: since.flatMap(readReport),
   }
 }
+
+// The form in which an agent gets a step of a plan.
+const stepPrefix = /^Do this step, and nothing else: /
 
 // The form in which an agent gets the messages of other agents.
 const contextPrefix = /^For context: \[([^\]]+)\] /
@@ -47,12 +53,12 @@ function isContext(message: Message): boolean {
   return message.role === 'user' && contextPrefix.test(contentToText(message.content))
 }
 
-function readReport(message: Message): NamedToolResult[] {
+function readReport(message: Message): AgentReport[] {
   if (message.role !== 'user') return []
   const text = contentToText(message.content)
   const [prefix = '', agent = ''] = contextPrefix.exec(text) ?? []
   const [report = ''] = text.slice(prefix.length).split(`\n[${agent}] called tool`)
-  if (!/^(said: |failed\. )/.test(report)) return []
-  const content = report.replace(/^said: /, '').replace(reportPrefix, '')
-  return [{ name: agent, message: { id: message.id, role: 'tool', toolCallId: message.id, content } }]
+  const [start, verb] = /^(said: |failed\. )/.exec(report) ?? []
+  if (start === undefined) return []
+  return [{ name: agent, text: report.slice(start.length), isFailed: verb === 'failed. ' }]
 }
