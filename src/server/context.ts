@@ -46,6 +46,8 @@ export interface ServerContext {
   readonly history: Required<ServerOptions>['history']
   readonly stream: StreamOptions
   readonly routes: Required<ServerOptions>['routes']
+  /** False for runs whose thread is forgotten when they end: no list has it. */
+  readonly keepsThreads: boolean
   /** The name under which this server leases threads. */
   readonly owner: string
   readonly registry: RunRegistry
@@ -89,6 +91,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     history: options.history ?? 'server',
     stream,
     routes: options.routes ?? {},
+    keepsThreads: true,
     owner,
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
@@ -130,7 +133,16 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
 
 /** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
 export function checkOptions(options: ServerOptions): void {
-  const { limits = {}, threads = {}, basePath = '', cors, trustProxy, routes = {}, stream = {} } = options
+  const {
+    limits = {},
+    threads = {},
+    basePath = '',
+    cors,
+    trustProxy,
+    copilotKit,
+    routes = {},
+    stream = {},
+  } = options
   for (const name of Object.keys(limits))
     if (!Object.hasOwn(defaultLimits, name))
       throw invalidOption(`limits.${name}`, `be one of ${Object.keys(defaultLimits).join(', ')}`)
@@ -138,10 +150,12 @@ export function checkOptions(options: ServerOptions): void {
     for (const [name, value] of Object.entries(values as Record<string, unknown>))
       if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
         throw invalidOption(`${group}.${name}`, 'be a number above 0')
-  if (basePath !== '' && !/^(?:\/[^/?#]+)+$/.test(basePath))
+  if (basePath !== '' && !isBasePath(basePath))
     throw invalidOption('basePath', 'begin with a slash and not end with one')
   if (typeof trustProxy !== 'function' && !isProxyCount(trustProxy ?? 1))
     throw invalidOption('trustProxy', 'be the number of proxies in front, from 1, or a function')
+  if (typeof copilotKit === 'object' && !isBasePath(copilotKit.basePath ?? '/copilotkit'))
+    throw invalidOption('copilotKit.basePath', 'begin with a slash and not end with one')
   for (const [name, isServed] of Object.entries(routes))
     if (!(name in optionalRoutes) || typeof isServed !== 'boolean')
       throw invalidOption(
@@ -174,6 +188,10 @@ function checkChoice(name: string, value: string | undefined, choices: readonly 
 
 function isProxyCount(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 1
+}
+
+function isBasePath(text: string): boolean {
+  return /^(?:\/[^/?#]+)+$/.test(text)
 }
 
 function isOrigin(text: string): boolean {

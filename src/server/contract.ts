@@ -93,6 +93,8 @@ export interface ServerOptions {
   /** Routes to leave out: `{ delete: false }`. Clients get 404 there. Default: all are served. */
   readonly routes?: Readonly<Partial<Record<OptionalRoute, boolean>>>
   readonly stream?: StreamOptions
+  /** Serves what CopilotKit's front end asks of its runtime, under `/copilotkit`. Default: not served. */
+  readonly copilotKit?: boolean | CopilotKitOptions
   /** A pino logger, or one like it. Never gets the content of messages. Default: pino on standard output. */
   readonly log?: Logger
   /**
@@ -112,6 +114,13 @@ export interface CorsOptions {
    * `authorization`, needs no such permission. Not for `'*'`. Default false.
    */
   readonly credentials?: boolean
+}
+
+export interface CopilotKitOptions {
+  /** The `runtimeUrl` of the front end, below the server's own `basePath`. Default `/copilotkit`. */
+  readonly basePath?: string
+  /** Serves `GET /cpk-debug-events` to CopilotKit's inspector: to each user the events of that user's runs. Default false. */
+  readonly debugEvents?: boolean
 }
 
 /** The user a request belongs to. */

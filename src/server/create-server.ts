@@ -1,12 +1,12 @@
 import { delay } from '../core/abort.js'
 import { type ServerContext, createServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
+import { copilotKitRoutes } from './copilotkit/routes.js'
 import { loadThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/lease.js'
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Agent } from '../agents/index.js'
 import { MillraceError } from '../core/errors.js'
 import { createAdmission, type Admission } from './limits/admission.js'
 import { toErrorResponse } from './request/errors.js'
@@ -19,7 +19,7 @@ import { labelThreadRoute } from './routes/label-thread.js'
 import { listThreadsRoute } from './routes/list-threads.js'
 import { messagesRoute } from './routes/messages.js'
 import { health, metrics, readiness } from './routes/operations.js'
-import type { Route } from './routes/route.js'
+import { callRoute, findAgent, toAgentRequest, type Route, type UserRoute } from './routes/route.js'
 import { rootRoute, runRoute } from './routes/run.js'
 import { patchStateRoute, stateRoute } from './routes/state.js'
 import { createThreadStates } from './state/thread-state.js'
@@ -166,7 +166,7 @@ function createEndpoints(
   options: ServerOptions,
   admission: Admission,
 ): readonly Endpoint[] {
-  const [firstAgent] = server.agents.values()
+  const [firstAgent = ''] = server.agents.keys()
   const { routes = {} } = options
   const served = agentRoutes.filter(({ optional }) => optional === undefined || routes[optional] !== false)
   const publicEndpoint = (path: string, handle: Endpoint['handle']): Endpoint => ({
@@ -176,34 +176,32 @@ function createEndpoints(
       return handle(c)
     },
   })
-  const agentEndpoint = (route: Route, path: string): Endpoint => ({
-    ...{ method: route.method, path },
+  const userEndpoint = ({ method, path, handle }: UserRoute): Endpoint => ({
+    ...{ method, path },
     async handle(c) {
       const arrival = arrivalOf(c)
       const { app, user, claims } = await admission.identify(arrival, path)
-      const agent = findAgent(c.req.param('agent'), server, firstAgent)
-      const owner = { app, user, agent: agent.name }
-      const share = route.streams === true ? admission.openStream(owner) : undefined
-      try {
-        return await route.handle(server, {
-          request: c.req.raw,
-          address: admission.addressOf(arrival),
-          nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
-          // Only CORS sets headers, and to read them Hono creates a whole response.
-          headers: options.cors ? Object.fromEntries(c.res.headers) : {},
-          share,
-          agent,
-          owner,
-          claims,
-          param: (name) => c.req.param(name) ?? '',
-          query: (name) => c.req.query(name),
-        })
-      } catch (error) {
-        share?.release()
-        throw error
-      }
+      return handle(server, {
+        request: c.req.raw,
+        address: admission.addressOf(arrival),
+        nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
+        // Only CORS sets headers, and to read them Hono creates a whole response.
+        headers: options.cors ? Object.fromEntries(c.res.headers) : {},
+        user: { app, user },
+        claims,
+        param: (name) => c.req.param(name) ?? '',
+        query: (name) => c.req.query(name),
+      })
     },
   })
+  const agentEndpoint = (route: Route, path: string): Endpoint =>
+    userEndpoint({
+      ...{ method: route.method, path },
+      handle(_, request) {
+        const agent = findAgent(server, request.param('agent') || firstAgent)
+        return callRoute(route, server, toAgentRequest(request, agent))
+      },
+    })
   return [
     publicEndpoint('/healthz', health),
     publicEndpoint('/readyz', () => readiness(server)),
@@ -220,14 +218,8 @@ function createEndpoints(
       agentEndpoint(route, route.path),
       agentEndpoint(route, `/agents/:agent${route.path}`),
     ]),
+    ...copilotKitRoutes(options).map(userEndpoint),
   ]
-}
-
-function findAgent(name: string | undefined, { agents }: ServerContext, first: Agent | undefined): Agent {
-  const agent = name === undefined ? first : agents.get(name)
-  if (agent) return agent
-  const known = [...agents.keys()].join(', ')
-  throw new MillraceError('AGENT_NOT_FOUND', `There is no such agent. There are: ${known}.`)
 }
 
 /** The root also matches without its slash. */

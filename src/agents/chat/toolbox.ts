@@ -1,5 +1,6 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
+import { isRecord } from '../../core/json.js'
 import type { Model, ModelRequest, ModelSettings } from '../../models/index.js'
 import type { RunContext, Tool } from '../contract.js'
 import { teamToolName, transferToolName } from '../history/rewrite-history.js'
@@ -66,6 +67,7 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
   const { config, ctx, toolbox, conversation } = loop
   const instructions = [toolbox.instructions, isLast ? answerNow : ''].filter(Boolean).join('\n\n')
   const tools = toolInfos(toolbox, ctx.client.tools)
+  const toolChoice = isLast && tools.length > 0 ? 'none' : wantedTool(ctx.client)
   const messages = conversation.view()
   const context = describeContext(ctx.client.context)
   return {
@@ -75,7 +77,7 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
     },
     ...(context === '' ? {} : { context }),
     ...(tools.length > 0 ? { tools } : {}),
-    ...(isLast && tools.length > 0 ? { toolChoice: 'none' } : {}),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(config.output ? { output: { schema: config.output.schema } } : {}),
     ...(toolbox.settings ? { settings: toolbox.settings } : {}),
     onSkipped: (message) => {
@@ -85,6 +87,15 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
     },
     signal: ctx.signal,
   }
+}
+
+/** The client's own tool that the client wants to be called: `forwardedProps.toolChoice`, in the form of OpenAI. */
+function wantedTool({ tools, forwardedProps }: RunContext['client']): ModelRequest['toolChoice'] {
+  const choice = isRecord(forwardedProps) ? forwardedProps.toolChoice : undefined
+  const called = isRecord(choice) ? choice.function : undefined
+  const name = isRecord(called) ? called.name : undefined
+  const tool = tools.find((each) => each.name === name)
+  return tool && { toolName: tool.name }
 }
 
 /** The client's `context` as text. Clients may send anything, so it is no instruction. */

@@ -1,11 +1,9 @@
 import { MillraceError } from '../../core/errors.js'
-import type { Owner } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { Identity, ServerOptions } from '../contract.js'
 import { createIdentify } from '../request/identity.js'
 import { declaredLength } from '../request/read-json.js'
 import { createClientAddress, toAddressKey } from './client-address.js'
-import type { Share } from './quota.js'
 
 /** A request before its body is read. */
 interface Arrival {
@@ -22,15 +20,13 @@ export interface Admission {
   identify(arrival: Arrival, route: string): Promise<Required<Identity>>
   /** The address of the client, if it is known. */
   addressOf(arrival: Arrival): string | undefined
-  /** Takes one of the user's streams. Throws TOO_MANY_STREAMS. */
-  openStream(owner: Owner): Share
 }
 
 export function createAdmission(
   server: ServerContext,
   { identify: identifyOfApp, trustProxy }: ServerOptions,
 ): Admission {
-  const { limits, rates, streams, audit } = server
+  const { limits, rates, audit } = server
   const identify = createIdentify(identifyOfApp, server)
   const clientAddress = createClientAddress(trustProxy)
   const countsAddresses = limits.requestsPerAddress < Infinity || limits.failedIdentifications < Infinity
@@ -51,12 +47,6 @@ export function createAdmission(
       })
       rates.ofUser(identity, declaredLength(request.headers) ?? 0)
       return identity
-    },
-    openStream(owner) {
-      const share = streams.open(owner)
-      if (share.take(1)) return share
-      const message = `This user has ${limits.streamsPerUser} open streams, and may not have more. Close one, or try again later.`
-      throw new MillraceError('TOO_MANY_STREAMS', message)
     },
   }
 }

@@ -13,7 +13,7 @@ export interface LiveRun {
   /** The number of its first event. */
   readonly firstSeq: number
   readonly startedAt: number
-  /** Whether nothing was ever committed to its thread. */
+  /** Whether nothing was ever committed to its thread, which is to be kept. */
   readonly isFirst: boolean
   /** The thread before the first event of this run, for subscribers that come late. */
   readonly start: { readonly messages: readonly Message[]; readonly state: unknown }
@@ -39,6 +39,8 @@ export interface RunRegistry {
   add(run: LiveRun): void
   remove(run: LiveRun): void
   readonly starting: StartingRuns
+  /** Calls `onRun` with every run that is added, until the returned function is called. */
+  watch(onRun: (run: LiveRun) => void): () => void
 }
 
 /** The requests that may still become runs: they wait for their thread, or for a hook. */
@@ -70,6 +72,7 @@ export function createRunRegistry({
 }: Pick<Limits, 'runs' | 'runsPerUser'>): RunRegistry {
   const live = new Map<string, LiveRun>()
   const slotsByUser = new Map<string, number>()
+  const watchers = new Set<(run: LiveRun) => void>()
   let slots = 0
 
   return {
@@ -96,11 +99,18 @@ export function createRunRegistry({
         slots--
       }
     },
-    add: (run) => void live.set(threadKeyText(run.key), run),
+    add(run) {
+      live.set(threadKeyText(run.key), run)
+      for (const onRun of watchers) onRun(run)
+    },
     remove(run) {
       if (live.get(threadKeyText(run.key)) === run) live.delete(threadKeyText(run.key))
     },
     starting: createStartingRuns(),
+    watch(onRun) {
+      watchers.add(onRun)
+      return () => void watchers.delete(onRun)
+    },
   }
 }
 

@@ -23,7 +23,7 @@ export const capabilitiesRoute: Route = {
 }
 
 /** The agent's own capabilities, and those that the server adds to every agent. */
-function servedCapabilities(
+export function servedCapabilities(
   { name, description, capabilities = {} }: Agent,
   routes: ServerContext['routes'],
 ): AgentCapabilities {

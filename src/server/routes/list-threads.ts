@@ -18,36 +18,60 @@ export const listThreadsRoute: Route = {
   path: '/thread/list',
   optional: 'history',
   async handle(server, request) {
-    const { store, registry } = server
     const { owner, query } = request
-    const limit = pageLimit(request) ?? defaultPageSize
-    const withoutArchived = !isArchivedWanted(query('archived'))
-    const cursor = query('cursor')
-    const remembered = positionIn(cursor, 'known')
-    if (remembered) return jsonResponse(await pageOfRemembered(server, owner, { limit, after: remembered }))
-    const after = positionIn(cursor, 'begun')
-    const listsFirstRuns = cursor === undefined || after !== undefined
-    const firstRuns = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).slice(0, limit) : []
-    const last = firstRuns[limit - 1]
-    if (last) {
-      const nextCursor = cursorAfter('begun', positionOf(last))
-      const threads = await describeFirstRuns(server, firstRuns, { withoutArchived })
-      return jsonResponse({ threads, nextCursor })
-    }
-    const page = await store.threads.list(owner, {
-      limit: limit - firstRuns.length,
-      withoutArchived,
-      ...(listsFirstRuns ? {} : { cursor }),
+    const page = await listThreads(server, owner, {
+      limit: pageLimit(request) ?? defaultPageSize,
+      cursor: query('cursor'),
+      withoutArchived: !isArchivedWanted(query('archived')),
     })
-    // A first run may have been committed meanwhile.
-    const stored = new Set(page.threads.map(({ key }) => key.thread))
-    const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
-    const begun = await describeFirstRuns(server, running, { withoutArchived })
-    const threads = [...begun, ...page.threads.map(describeThread)]
-    if (page.cursor !== undefined) return jsonResponse({ threads, nextCursor: page.cursor })
-    const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
-    return jsonResponse({ ...rest, threads: [...threads, ...rest.threads] })
+    return jsonResponse(page)
   },
+}
+
+export interface ListOptions {
+  readonly limit: number
+  readonly cursor: string | undefined
+  readonly withoutArchived: boolean
+}
+
+/** A thread as clients get it in a list. */
+export type ListedThread = ReturnType<typeof describeThread>
+
+interface ListPage {
+  readonly threads: readonly ListedThread[]
+  readonly nextCursor?: string
+}
+
+/** A page of the threads of an owner. Throws INVALID_INPUT for a cursor that no list has given. */
+export async function listThreads(
+  server: ServerContext,
+  owner: Owner,
+  { limit, cursor, withoutArchived }: ListOptions,
+): Promise<ListPage> {
+  const { store, registry } = server
+  const remembered = positionIn(cursor, 'known')
+  if (remembered) return pageOfRemembered(server, owner, { limit, after: remembered })
+  const after = positionIn(cursor, 'begun')
+  const listsFirstRuns = cursor === undefined || after !== undefined
+  const firstRuns = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).slice(0, limit) : []
+  const last = firstRuns[limit - 1]
+  if (last) {
+    const threads = await describeFirstRuns(server, firstRuns, { withoutArchived })
+    return { threads, nextCursor: cursorAfter('begun', positionOf(last)) }
+  }
+  const page = await store.threads.list(owner, {
+    limit: limit - firstRuns.length,
+    withoutArchived,
+    ...(listsFirstRuns ? {} : { cursor }),
+  })
+  // A first run may have been committed meanwhile.
+  const stored = new Set(page.threads.map(({ key }) => key.thread))
+  const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
+  const begun = await describeFirstRuns(server, running, { withoutArchived })
+  const threads = [...begun, ...page.threads.map(describeThread)]
+  if (page.cursor !== undefined) return { threads, nextCursor: page.cursor }
+  const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
+  return { ...rest, threads: [...threads, ...rest.threads] }
 }
 
 /** The position of a thread among those in their first run, or among those that only the runtime knows. */
@@ -163,7 +187,7 @@ async function describeFirstRuns(
 function describeFirstRun(
   { key, runId, start, startedAt }: LiveRun,
   { title, archived }: { readonly title: string; readonly archived: true | undefined },
-) {
+): ListedThread {
   return {
     threadId: key.thread,
     title: title || titleFor(start.messages),

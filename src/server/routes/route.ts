@@ -4,6 +4,7 @@ import { isRecord } from '../../core/json.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { OptionalRoute } from '../contract.js'
+import type { Share } from '../limits/quota.js'
 import { checkId, checkThreadId } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import type { Exchange } from '../stream/reply.js'
@@ -20,16 +21,62 @@ export interface Route {
   readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
 
+/** One method on one path that belongs to no single agent. */
+export interface UserRoute extends Pick<Route, 'method' | 'path' | 'optional'> {
+  readonly handle: (server: ServerContext, request: UserRequest) => Promise<Response>
+}
+
 /** A request whose user is known. */
-export interface RouteRequest extends Exchange {
-  readonly agent: Agent
-  /** The owner of the threads that the request may see. */
-  readonly owner: Owner
+export interface UserRequest extends Exchange {
+  readonly user: Pick<Owner, 'app' | 'user'>
   readonly claims: Claims
   /** Where the request came from, if that is known. */
   readonly address: string | undefined
   readonly param: (name: string) => string
   readonly query: (name: string) => string | undefined
+}
+
+/** A request of a user to an agent. */
+export interface RouteRequest extends UserRequest {
+  readonly agent: Agent
+  /** The owner of the threads that the request may see. */
+  readonly owner: Owner
+}
+
+export function toAgentRequest(request: UserRequest, agent: Agent): RouteRequest {
+  return { ...request, agent, owner: { ...request.user, agent: agent.name } }
+}
+
+/** Calls a route. One that streams takes one of the user's streams first, and gives it back when it fails. */
+export async function callRoute(
+  route: Route,
+  server: ServerContext,
+  request: RouteRequest,
+): Promise<Response> {
+  if (route.streams !== true) return route.handle(server, request)
+  const share = openStream(server, request.owner)
+  try {
+    return await route.handle(server, { ...request, share })
+  } catch (error) {
+    share.release()
+    throw error
+  }
+}
+
+/** Throws TOO_MANY_STREAMS. */
+function openStream({ streams, limits }: ServerContext, owner: Owner): Share {
+  const share = streams.open(owner)
+  if (share.take(1)) return share
+  const message = `This user has ${limits.streamsPerUser} open streams, and may not have more. Close one, or try again later.`
+  throw new MillraceError('TOO_MANY_STREAMS', message)
+}
+
+/** Throws AGENT_NOT_FOUND. */
+export function findAgent({ agents }: ServerContext, name: string): Agent {
+  const agent = agents.get(name)
+  if (agent) return agent
+  const known = [...agents.keys()].join(', ')
+  throw new MillraceError('AGENT_NOT_FOUND', `There is no such agent. There are: ${known}.`)
 }
 
 /** Reads a body that names a thread, and maybe one of its runs. */
@@ -56,7 +103,7 @@ export function threadInPath({ limits }: ServerContext, { owner, param }: RouteR
 const maxPageSize = 200
 
 /** Reads `limit` of the query. Throws INVALID_INPUT for anything but a number from 1 to 200. */
-export function pageLimit({ query }: RouteRequest): number | undefined {
+export function pageLimit({ query }: UserRequest): number | undefined {
   const text = query('limit')
   if (text === undefined) return undefined
   const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0

@@ -61,7 +61,7 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
     this.runId = record.runId
     this.firstSeq = record.nextSeq
     this.startedAt = record.startedAt
-    this.isFirst = setup.thread === undefined
+    this.isFirst = setup.thread === undefined && server.keepsThreads
     this.start = { messages: plan.messages, state: server.stateRulesOf(lease.key).visible(plan.state) }
     const pipe = new EventPipe(setup, this)
     this.feed = pipe.feed

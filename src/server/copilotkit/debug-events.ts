@@ -1,0 +1,69 @@
+import { sseHeaders, sseHeartbeat } from '../../protocol/index.js'
+import type { LogEntry } from '../../threads/contract.js'
+import type { ServerContext } from '../context.js'
+import type { LiveRun } from '../live/registry.js'
+import type { UserRequest, UserRoute } from '../routes/route.js'
+import { parseEntry } from '../stream/framing.js'
+
+/** `GET /cpk-debug-events`: the events of a user's runs as they come, with all agents, for CopilotKit's inspector. */
+export const debugEventsRoute: UserRoute = {
+  method: 'GET',
+  path: '/cpk-debug-events',
+  handle: (server, request) =>
+    Promise.resolve(
+      new Response(streamDebugEvents(server, request), { headers: { ...request.headers, ...sseHeaders } }),
+    ),
+}
+
+function streamDebugEvents(server: ServerContext, { user }: UserRequest): ReadableStream<Uint8Array> {
+  const { registry, clock, limits, log, isClosing } = server
+  const gone = new AbortController()
+  const encoder = new TextEncoder()
+  const waiting = new Set<() => void>()
+  let unwatch: () => void = () => undefined
+  let cancelTimer: () => void = () => undefined
+  const wake = (): void => {
+    for (const resume of waiting) resume()
+    waiting.clear()
+  }
+  const end = (): void => {
+    unwatch()
+    cancelTimer()
+    gone.abort()
+    wake()
+  }
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const write = (text: string): void => {
+      if (!gone.signal.aborted) controller.enqueue(encoder.encode(text))
+    }
+    const beat = (): void => {
+      write(sseHeartbeat)
+      cancelTimer = clock.schedule(limits.heartbeatMs, beat)
+      if (!isClosing()) return
+      end()
+      controller.close()
+    }
+    /** A slow inspector holds no run back: what it has not read stays in the feed or its log. */
+    const follow = async (run: LiveRun, after: number): Promise<void> => {
+      for await (const { entries } of run.feed.subscribe(after, gone.signal)) {
+        for (const entry of entries)
+          write(`data: ${JSON.stringify(toDebugEvent(run, entry, clock.now()))}\n\n`)
+        if ((controller.desiredSize ?? 1) <= 0) await new Promise<void>((resume) => waiting.add(resume))
+      }
+    }
+    const onRun = (run: LiveRun, after = run.firstSeq - 1): void => {
+      if (run.key.app !== user.app || run.key.user !== user.user) return
+      follow(run, after).catch((error: unknown) =>
+        log.error({ err: error }, 'debug events could not be read'),
+      )
+    }
+    unwatch = registry.watch((run) => onRun(run))
+    for (const run of registry.all()) onRun(run, run.feed.nextSeq - 1)
+    beat()
+  }
+  return new ReadableStream({ start, pull: wake, cancel: end })
+}
+
+function toDebugEvent({ key, runId }: LiveRun, entry: LogEntry, timestamp: number): object {
+  return { timestamp, agentId: key.agent, threadId: key.thread, runId, event: parseEntry(entry) }
+}
