@@ -316,7 +316,7 @@ describe('suggestions', () => {
     const gate = deferred()
     const stopped = deferred()
     const model = scriptedModel(({ signal }) => {
-      signal?.addEventListener('abort', () => stopped.resolve())
+      signal.addEventListener('abort', () => stopped.resolve())
       return ['One', { wait: () => gate.promise }]
     })
     const agent = {
