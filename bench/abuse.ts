@@ -78,7 +78,8 @@ async function next<T>(child: ChildProcess): Promise<T> {
   for (const losing of [message, exit]) losing.catch(() => undefined)
   try {
     const got = await Promise.race([message, exit.then(() => undefined)])
-    if (got === undefined) throw new Error('a process of the bench has ended')
+    if (got === undefined)
+      throw new Error(`the bench needs ${child.spawnargs.slice(1).join(' ')}, which has ended`)
     return got[0] as T
   } finally {
     stop.abort()

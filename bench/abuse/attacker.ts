@@ -20,6 +20,13 @@ async function main(name: AbuseName, port: number, seconds: number): Promise<voi
   process.send?.(answers, () => process.exit(0))
 }
 
-process.on('disconnect', () => process.exit(0))
-if (process.argv[1] === attackerFile)
+/** A socket between two requests, when the rest of a refused body finds nobody. No request has the error. */
+function ignoreBrokenSockets(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error
+}
+
+if (process.argv[1] === attackerFile) {
+  process.on('uncaughtException', ignoreBrokenSockets)
+  process.on('disconnect', () => process.exit(0))
   await main(process.argv[2] as AbuseName, Number(process.argv[3]), Number(process.argv[4]))
+}

@@ -37,7 +37,7 @@ function pattern(): Agent {
   const model = scriptedModel(({ messages }) => {
     const last = messages.at(-1)
     if (last?.role !== 'user') return 'Fine.'
-    return [{ toolCall: { name: 'find', arguments: { name: last.content } } }]
+    return [{ toolCall: { name: 'find', args: { name: last.content } } }]
   })
   return defineAgent({ name: 'pattern', model, tools: [find] })
 }

@@ -254,6 +254,8 @@ export interface Limits {
   readonly keepAliveMs: number
   /** `serve` only: open connections from one address, as the socket has it. Default: no limit. */
   readonly connectionsPerAddress: number
+  /** Entries, members and brackets in the JSON of one request. Default 200,000. */
+  readonly jsonValues: number
 }
 
 export const defaultLimits: Limits = {
@@ -285,4 +287,5 @@ export const defaultLimits: Limits = {
   headersTimeoutMs: 15_000,
   keepAliveMs: 5_000,
   connectionsPerAddress: Infinity,
+  jsonValues: 200_000,
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.js'
-import { defineAgent } from '../../src/index.js'
+import { defineAgent, defineTool } from '../../src/index.js'
 import { scriptedModel, type Script } from '../../src/models/index.js'
 import type { ServerOptions } from '../../src/server/index.js'
 import { recordingFetch } from '../support/record-streams.js'
-import { aborted, deferred } from '../support/run-agent.js'
+import { aborted, deferred, ofType, resultsIn } from '../support/run-agent.js'
 import { linesOf, serveAgents, type ServedAgents } from '../support/serve-agents.js'
 import { connectRaw, headOf } from './support-sockets.js'
 
@@ -283,4 +283,53 @@ describe('bodies', () => {
       if (response.status !== 429) return response
     }
   }
+})
+
+describe('values', () => {
+  const unlucky = { type: 'string', pattern: '^(a+)+$', format: 'url' }
+  const backtracking = `${'a'.repeat(50_000)}!`
+
+  it.each([
+    ['nested far too deep', '['.repeat(1_000_000), 400, 'INVALID_INPUT'],
+    ['of too many values', `[${'{},'.repeat(500_000)}{}]`, 413, 'PAYLOAD_TOO_LARGE'],
+  ])('%s are refused', async (_, body, status, code) => {
+    const served = await serveUsers({})
+    const headers = { 'content-type': 'application/json', ...as('nester') }
+    const response = await fetch(`${served.url}/run`, { method: 'POST', headers, body })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ error: { code } })
+    await expectService(served)
+  })
+
+  it('that make a pattern backtrack stop nobody, as arguments of a tool and as an answer', async () => {
+    const find = defineTool({
+      name: 'find',
+      description: 'Finds it.',
+      parameters: { type: 'object', properties: { name: unlucky } },
+      execute: () => 'Found.',
+    })
+    const ask = defineTool({
+      name: 'ask',
+      description: 'Asks for it.',
+      execute: (_, ctx) => ctx.interrupt({ reason: 'input', message: 'Which?', responseSchema: unlucky }),
+    })
+    const model = scriptedModel(({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role !== 'user') return 'Fine.'
+      if (last.content === 'Ask.') return [{ toolCall: { name: 'ask' } }]
+      return [{ toolCall: { name: 'find', args: { name: backtracking } } }]
+    })
+    const agent = defineAgent({ name: 'finder', model, tools: [find, ask] })
+    const served = await serveAgents({ agents: [agent] })
+    const talk = served.talk()
+    expect(resultsIn(await talk.say('Find.'))[0]).toContain('name')
+    const asked = await talk.say('Ask.')
+    const [terminal] = ofType(asked, 'RUN_FINISHED')
+    const [interrupt] = terminal?.outcome?.type === 'interrupt' ? terminal.outcome.interrupts : []
+    const resume = [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: backtracking }]
+    const refused = await served.ask('POST /run', {
+      body: { ...(JSON.parse(bodyOf('thread-1')) as object), messages: talk.client.messages, resume },
+    })
+    expect(refused.text).toContain('INVALID_RESUME')
+  })
 })

@@ -5,6 +5,7 @@ import type { Limits } from '../contract.js'
 import type { Quota, Share } from '../limits/quota.js'
 import { largeBodyBytes, type RequestRates } from '../limits/request-rates.js'
 import { assertSafeJson, findJsonError } from './check-json.js'
+import { measureJson } from './measure-json.js'
 
 export interface ReadJsonOptions {
   readonly limits: Limits
@@ -29,6 +30,7 @@ export async function readJson(
   try {
     const bytes = await readBodyBytes(request, share, options)
     if (declaredLength(request.headers) === undefined) options.rates.ofBody(owner, bytes.byteLength)
+    measureJson(bytes, options.limits)
     const value = parseBody(bytes)
     assertSafeJson(value, { maxDepth: options.limits.jsonDepth })
     return value
