@@ -89,7 +89,8 @@ async function measure(port: number, all: readonly User[], seconds: number): Pro
 
 function main(port: number): void {
   const all = Array.from({ length: users }, (_, n): User => {
-    const agent = new Agent({ keepAlive: true, localAddress: `127.0.1.${n + 1}` })
+    // A connection for each run: abuse may also keep people from connecting.
+    const agent = new Agent({ keepAlive: false, localAddress: `127.0.1.${n + 1}` })
     return { name: `neutral-${n}`, agent }
   })
   process.on('message', (seconds: number) => {
