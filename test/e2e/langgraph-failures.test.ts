@@ -143,7 +143,7 @@ it('an interrupt without a checkpointer is INVALID_AGENT, and the log says what 
     .compile()
   const seen: string[] = []
   const note = (fields: object, message: string): void =>
-    void seen.push(`${message} ${String((fields as { err?: unknown }).err)}`)
+    void seen.push(`${message} ${JSON.stringify(fields)}`)
   const served = await serveAgents({
     agents: [fromLangGraph(graph, { name: 'asker' })],
     log: { debug: note, info: note, warn: note, error: note },

@@ -154,7 +154,10 @@ async function openStream(
       // AG-UI requires leaving out what a model cannot take. Providers report it only by this error, before they send.
       const reduced = withoutRefusedFiles(prompt, error)
       if (reduced === undefined) throw error
-      onSkipped('Files were left out: the provider does not take them.')
+      const kept = new Set(reduced.flatMap(filesOfUser).map(({ mediaType }) => mediaType))
+      const types = prompt.flatMap(filesOfUser).map(({ mediaType }) => mediaType)
+      const refused = [...new Set(types.filter((type) => !kept.has(type)))].join(', ')
+      onSkipped(`Files of the type ${refused} were left out: the provider does not take them.`)
       prompt = reduced
     }
   }

@@ -3,7 +3,7 @@ import { isRecord } from '../../core/json.js'
 import type { Logger } from '../contract.js'
 
 /** What a log line has of a thrown value: never what it quotes. */
-export interface ErrorFacts {
+interface ErrorFacts {
   /** The name of its class. */
   readonly name: string
   readonly code?: string | number
@@ -30,7 +30,7 @@ const maxFrameLength = 300
  * headers and keys in their messages and in any other member, so nothing is taken from them but words that can only be a
  * name or a code, and numbers.
  */
-export function toErrorFacts(error: unknown): ErrorFacts {
+function toErrorFacts(error: unknown): ErrorFacts {
   try {
     return factsOf(error, 0)
   } catch {
