@@ -23,6 +23,10 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
   #isClosed = false
   #failure: { readonly error: unknown } | undefined
   #space: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
+  /** Producers that wait until an event is read, by the number of events up to it. */
+  #unread: readonly { readonly count: number; readonly resolve: () => void }[] = []
+  #put = 0
+  #taken = 0
 
   constructor(options: EventQueueOptions) {
     this.#options = options
@@ -31,8 +35,10 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
   /** Adds an event. Returns a promise if the producer should wait; it never rejects. Ignored after the end. */
   put(event: T): Promise<void> | undefined {
     if (this.#isClosed) return undefined
+    this.#put++
     const reader = this.#readers.shift()
     if (reader) {
+      this.#taken++
       reader.value({ done: false, value: event })
       return undefined
     }
@@ -56,9 +62,20 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
     return this.#space.promise
   }
 
+  /** Resolves when the reader is done with all events put so far, and asks for the next, or at the end. Never rejects. */
+  whenRead(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    const count = this.#put
+    return new Promise((resolve) => {
+      this.#unread = [...this.#unread, { count, resolve }]
+    })
+  }
+
   next(): Promise<QueueStep<T>> {
+    if (this.#unread.length > 0) this.#tellRead(this.#taken)
     const event = this.#events.shift()
     if (event) {
+      this.#taken++
       if (this.#space && this.#events.size <= this.#options.capacity / 2) this.#letProducerGoOn()
       return Promise.resolve({ done: false, value: event.value })
     }
@@ -70,6 +87,7 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
   close(): void {
     this.#isClosed = true
     this.#letProducerGoOn()
+    this.#tellRead(Infinity)
     for (let reader = this.#readers.shift(); reader; reader = this.#readers.shift()) reader.value(this.#end())
   }
 
@@ -84,6 +102,12 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
   drop(): void {
     this.#events = createFifo()
     this.close()
+  }
+
+  #tellRead(taken: number): void {
+    const read = this.#unread.filter(({ count }) => count <= taken)
+    this.#unread = this.#unread.filter(({ count }) => count > taken)
+    for (const { resolve } of read) resolve()
   }
 
   #letProducerGoOn(): void {

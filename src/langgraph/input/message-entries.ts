@@ -34,16 +34,34 @@ export function knownMessages(messages: readonly Message[]): readonly Message[] 
 
 /**
  * The messages of the thread that are the graph's own: not those of subagents, but those of graphs inside it that share
- * its messages. The checkpoint shows which they are.
+ * its messages. The checkpoint shows which they are. While a graph is unfinished it shows too little: graphs inside it
+ * give their messages back when they are done. So there, all count that have results of tools since the user spoke:
+ * a tool that was executed must not be executed again. Unless a tool of the graph has called them.
  */
 export function graphMessages(
   known: readonly Message[],
-  kept: readonly MessageEntry[] = [],
+  { kept = [], isUnfinished = false }: { kept?: readonly MessageEntry[]; isUnfinished?: boolean } = {},
 ): readonly Message[] {
   const keys = new Set(kept.map(({ key }) => key))
-  const keyOf = (message: Message): string =>
-    message.role === 'tool' ? callKey(message.toolCallId) : messageKey(message.id)
-  return known.filter((message) => message.subagentRunId === undefined || keys.has(keyOf(message)))
+  const spans = isUnfinished ? spansWithNewResults(known, keys) : new Set<string>()
+  return known.filter(
+    (message) =>
+      message.subagentRunId === undefined || spans.has(message.subagentRunId) || keys.has(threadKey(message)),
+  )
+}
+
+function spansWithNewResults(known: readonly Message[], keys: ReadonlySet<string>): ReadonlySet<string> {
+  const lastUser = known.findLastIndex(({ role }) => role === 'user')
+  const results = known
+    .slice(lastUser + 1)
+    .filter((message) => message.role === 'tool' && !keys.has(threadKey(message)))
+  // A call of the graph itself that has its result since: its tool may have used another graph.
+  if (results.some(({ subagentRunId }) => subagentRunId === undefined)) return new Set()
+  return new Set(results.flatMap(({ subagentRunId }) => subagentRunId ?? []))
+}
+
+function threadKey(message: Message): string {
+  return message.role === 'tool' ? callKey(message.toolCallId) : messageKey(message.id)
 }
 
 /** The messages of the checkpoint, compared with those of the thread. */

@@ -40,6 +40,8 @@ export interface PlanOptions {
   readonly isUnheard?: (id: string) => boolean
   /** Whether a tool is a client tool. An unanswered call of any other never gets a result. Default: all are. */
   readonly isClientTool?: (name: string) => boolean
+  /** Whether the graph has stopped before its end. Default false. */
+  readonly isUnfinished?: boolean
 }
 
 /**
@@ -53,11 +55,12 @@ export function planInput({
   isUnseen = () => false,
   isUnheard = () => false,
   isClientTool = () => true,
+  isUnfinished = false,
 }: PlanOptions): InputPlan {
   const known = knownMessages(messages)
   if (stored === undefined) return { type: 'input', messages: pairResults(toLangChain(graphMessages(known))) }
   const kept = storedEntries(stored, known)
-  const thread = threadEntries(graphMessages(known, kept), kept)
+  const thread = threadEntries(graphMessages(known, { kept, isUnfinished }), kept)
   const cut = firstLost(thread, kept, isUnseen)
   const lost = kept[cut]
   if (lost)

@@ -55,7 +55,7 @@ export async function prepareGraphInput(
   const options = { ...rest, ...(removed && { isUnheard: (id: string) => !removed.has(id) }) }
   const saved = await savedState(graph, config)
   const stored = checkpointerOf(graph) && storedMessages(saved, key)
-  const plan = planInput({ ...options, stored })
+  const plan = planInput({ ...options, stored, isUnfinished: isUnfinished(saved) })
   if (plan.type === 'wait') return plan
   if (plan.type !== 'rewind') return toRun(plan, config, saved)
   const adopted = await adoptUnseen(graph, config, { ...options, stored, key })
@@ -72,8 +72,11 @@ function toRun(
 ): Extract<PreparedInput, { type: 'run' }> {
   const values: unknown = saved?.values
   if (plan.type === 'input') return { type: 'run', messages: plan.messages, config, values }
-  const isUnfinished = saved !== undefined && saved.next.length > 0 && !saved.next.includes(START)
-  return { type: 'run', messages: isUnfinished ? undefined : [], config, values }
+  return { type: 'run', messages: isUnfinished(saved) ? undefined : [], config, values }
+}
+
+function isUnfinished(saved: StateSnapshot | undefined): boolean {
+  return saved !== undefined && saved.next.length > 0 && !saved.next.includes(START)
 }
 
 interface Adopted {

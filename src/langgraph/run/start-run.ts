@@ -57,7 +57,7 @@ export async function startGraphRun(
   }
   const repeated = new RepeatedCalls(ctx.messages)
   const stored = await openGraphInterrupts(graph, config, (id, caller) => repeated.idIn(caller, id) ?? id)
-  const open = asShown(stored, frame)
+  const open = asShown(withoutResults(stored, ctx.messages), frame)
   const interrupts =
     open.length > 0 ? open : (frame?.interrupts.filter(({ kind }) => kind === 'breakpoint') ?? [])
   const answers = new Map<string, Answer>([
@@ -74,6 +74,22 @@ export async function startGraphRun(
   if (resume.type === 'resume') return { ...resume, type: 'run', config, frame }
   if (resume.type === 'stop') return { type: 'end', control: { type: 'done' } }
   return { type: 'end', control: waitingControl(ctx, { interrupts, answers: Object.fromEntries(answers) }) }
+}
+
+/**
+ * The interrupts that still wait. A graph inside the graph may have gone on after its answer when its process died: the
+ * outer checkpoint has the interrupt still, and the thread has the result of its call, even if that says that it is lost.
+ */
+function withoutResults(
+  stored: readonly ResumableInterrupt[],
+  messages: readonly Message[],
+): readonly ResumableInterrupt[] {
+  const results = new Set<unknown>(
+    messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])),
+  )
+  return stored.filter(
+    (entry) => isClientToolInterrupt(entry) || !results.has(entry.interrupt.toolCallId ?? null),
+  )
 }
 
 /**

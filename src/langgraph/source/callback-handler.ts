@@ -12,6 +12,8 @@ import { ModelCallIds } from './model-call-ids.js'
 export interface CallbackHandlerOptions {
   /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
   readonly put: (event: GraphEvent) => Promise<unknown> | undefined
+  /** Resolves when all events so far are read, and safe where they have to be. Must not reject. */
+  readonly whenRead?: () => Promise<void>
   readonly report: (problem: string, error?: unknown) => void
   /** Returns a tool call id that no other call of the thread has: the wanted one if it is free. */
   readonly callId: (wanted: string) => string
@@ -40,6 +42,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   override raiseError = true
   readonly callLimit: CallTimers | undefined
   readonly #put: CallbackHandlerOptions['put']
+  readonly #whenRead: CallbackHandlerOptions['whenRead']
   readonly #report: CallbackHandlerOptions['report']
   readonly #assertActive: CallbackHandlerOptions['assertActive']
   readonly #runs = new OpenRuns()
@@ -48,11 +51,12 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   #hasRootEnded = false
   #onRootEnd: (() => void) | undefined
 
-  constructor({ put, report, callId, callLimit, assertActive }: CallbackHandlerOptions) {
+  constructor({ put, whenRead, report, callId, callLimit, assertActive }: CallbackHandlerOptions) {
     super()
     this.#callIds = new ModelCallIds(callId)
     this.callLimit = callLimit
     this.#put = put
+    this.#whenRead = whenRead
     this.#report = report
     this.#assertActive = assertActive
   }
@@ -129,7 +133,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
     const toolName = name ?? toolClassName(serialized)
     this.#assertActive?.()
     this.callLimit?.start(runId, toolName, toolCallId)
-    return this.#emit(() => ({
+    const wait = this.#emit(() => ({
       type: 'tool-start',
       runId,
       parentRunId: this.#runs.add(runId, parentRunId, { kind: 'tool' }),
@@ -139,6 +143,8 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
       toolCallId,
       ns: ifString(metadata?.langgraph_checkpoint_ns) ?? '',
     }))
+    // A tool begins when its call is in the log: without it, a process that dies now would leave no trace of the call.
+    return this.#whenRead ? this.#whenRead().then(() => this.#assertActive?.()) : wait
   }
 
   override handleToolEvent(chunk: unknown, runId: string): Wait {

@@ -117,7 +117,8 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
     const callLimit = this.#callLimit()
-    const handler = new GraphCallbackHandler({ put, report, callId, callLimit, assertActive })
+    const whenRead = (): Promise<void> => this.#graphAborted ?? this.#queue.whenRead()
+    const handler = new GraphCallbackHandler({ put, whenRead, report, callId, callLimit, assertActive })
     const readChunk = createChunkReader()
     try {
       const chunks = await this.#graph.stream(

@@ -46,8 +46,6 @@ export class EventPipe implements RunSink, FeedLog {
   #state: Fold | undefined
   /** The private part of the state in the record of the run. Set once the run has changed its state. */
   #recordedPrivate: Readonly<Record<string, unknown>> | undefined
-  readonly #clientTools: ReadonlySet<string> | undefined
-  #clientCalls: Set<string> | undefined
   /** Whether a delta would be the first that the client hears of the state. */
   #lacksSnapshot: boolean
   /** Why the pipe has stopped the run. A run at its end does not notice the stop by itself. */
@@ -55,7 +53,6 @@ export class EventPipe implements RunSink, FeedLog {
 
   constructor(setup: RunSetup, run: RunOfPipe) {
     const { server, agent, info, record } = setup
-    const { tools } = info.input
     this.#setup = setup
     this.#run = run
     this.native = nativeEventHooks(agent, setup)
@@ -63,7 +60,6 @@ export class EventPipe implements RunSink, FeedLog {
     this.#outputHooks = createOutputHooks(server, info)
     this.#lacksSnapshot =
       setup.needsSnapshot && !setup.plan.catchUp.some(({ type }) => type === 'STATE_SNAPSHOT')
-    if (tools.length > 0) this.#clientTools = new Set(tools.map(({ name }) => name))
     this.feed = new RunFeed({
       runId: record.runId,
       firstSeq: record.nextSeq,
@@ -154,22 +150,11 @@ export class EventPipe implements RunSink, FeedLog {
   }
 
   /**
-   * Whether the log must have the event before anybody sees it: the result of a tool, which must not be executed again,
-   * and the end of a call that the client executes once it sees it.
+   * Whether the log must have the event before anybody sees it, and before the run continues: the end of a call, whose
+   * tool begins then, here or in the client, and its result. Neither must be executed again when the process dies.
    */
-  #isLoggedFirst(event: AgUiEvent): boolean {
-    switch (event.type) {
-      case 'TOOL_CALL_RESULT':
-        return true
-      case 'TOOL_CALL_START':
-        if (this.#clientTools?.has(event.toolCallName))
-          (this.#clientCalls ??= new Set()).add(event.toolCallId)
-        return false
-      case 'TOOL_CALL_END':
-        return this.#clientCalls?.has(event.toolCallId) === true
-      default:
-        return false
-    }
+  #isLoggedFirst({ type }: AgUiEvent): boolean {
+    return type === 'TOOL_CALL_END' || type === 'TOOL_CALL_RESULT'
   }
 
   #stop(error: unknown): void {

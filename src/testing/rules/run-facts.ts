@@ -126,7 +126,9 @@ function afterSnapshot(facts: RunFacts, { messages }: EventOf<'MESSAGES_SNAPSHOT
 }
 
 function afterCustomEvent(facts: RunFacts, { name, value }: EventOf<'CUSTOM'>): RunFacts {
-  if (name === lostEventName) return { ...facts, streamed: new Map() }
+  // The snapshot that follows brings the thread without the lost events, whatever they were.
+  if (name === lostEventName)
+    return { ...facts, streamed: new Map(), retracted: new Set(), rewritten: new Map() }
   if ((name !== retryEventName && name !== rewriteEventName) || !isRecord(value)) return facts
   const { messageIds, messages } = value
   const ids: readonly unknown[] = Array.isArray(messageIds) ? messageIds : []
