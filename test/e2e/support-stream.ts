@@ -38,12 +38,14 @@ export interface StreamRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Takes nothing from the socket until `resume` is called. */
   readonly isPaused?: boolean
+  /** Called for each event as it comes. */
+  readonly onEvent?: () => void
 }
 
 /** Posts, and resolves when the headers of the answer are there. */
 export async function openStream(
   url: string,
-  { body, headers = {}, isPaused }: StreamRequest,
+  { body, headers = {}, isPaused, onEvent }: StreamRequest,
 ): Promise<RawStream> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const made = request(url, {
@@ -55,15 +57,23 @@ export async function openStream(
     made.end(JSON.stringify(body))
   })
   onTestFinished(() => void response.destroy())
-  return readStream(response, isPaused === true)
+  return readStream(response, { isPaused: isPaused === true, onEvent })
 }
 
-function readStream(response: IncomingMessage, isPaused: boolean): RawStream {
+interface ReadOptions {
+  readonly isPaused: boolean
+  readonly onEvent: (() => void) | undefined
+}
+
+function readStream(response: IncomingMessage, { isPaused, onEvent }: ReadOptions): RawStream {
   const received: Received[] = []
   const comments: string[] = []
   const changed = createChanged()
   const parser = createParser({
-    onEvent: ({ id, data }) => received.push({ id, event: JSON.parse(data) as AgUiEvent }),
+    onEvent({ id, data }) {
+      received.push({ id, event: JSON.parse(data) as AgUiEvent })
+      onEvent?.()
+    },
     onComment: (comment) => comments.push(comment),
   })
   const decoder = new TextDecoder()
