@@ -64,7 +64,8 @@ export class EventQueue<T> implements AsyncIterator<T, void> {
 
   /** Resolves when the reader is done with all events put so far, and asks for the next, or at the end. Never rejects. */
   whenRead(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve()
+    // A reader that waits is done with all of them.
+    if (this.#isClosed || this.#readers.size > 0) return Promise.resolve()
     const count = this.#put
     return new Promise((resolve) => {
       this.#unread = [...this.#unread, { count, resolve }]
