@@ -15,13 +15,22 @@ export interface StagedAgents {
   readonly agents: readonly [Agent, ...Agent[]]
   /** Lets the agent `chat` count on, by one number. It waits after each. */
   readonly countOn: () => void
+  /** How many models have been told to stop while they counted. */
+  readonly stops: () => number
+  /** Resolves when the tool of `digger` is at work the next time. It ignores its signal, and returns when it is let go. */
+  readonly digging: () => Promise<void>
+  readonly letGo: () => void
 }
 
 export function stageAgents(): StagedAgents {
-  const counter = stageCounter()
+  const { pieces, countOn, stops } = stageCounter()
+  const { agent: digger, digging, letGo } = stageDigger()
   return {
-    agents: [chatAgent(counter.pieces), weather(), painter(), shopper(), clerk(), router(), duo()],
-    countOn: counter.countOn,
+    agents: [
+      ...([chatAgent(pieces), weather(), painter(), shopper(), clerk(), router(), duo()] as const),
+      ...[witness(), digger],
+    ],
+    ...{ countOn, stops, digging, letGo },
   }
 }
 
@@ -36,14 +45,26 @@ function chatAgent(count: () => readonly ScriptPiece[]): Agent {
 
 function stageCounter() {
   let gates: Gate[] = []
+  let stopped = 0
+  const waitFor = (promise: Promise<void>) => (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      void promise.then(resolve)
+      signal.addEventListener('abort', () => {
+        stopped++
+        resolve()
+      })
+    })
   const pieces = (): ScriptPiece[] => {
     gates = [newGate(), newGate()]
     return [
       'One, ',
-      ...gates.flatMap(({ promise }, index) => [{ wait: promise }, ['two, ', 'three.'][index] ?? '']),
+      ...gates.flatMap(({ promise }, index) => [
+        { wait: waitFor(promise) },
+        ['two, ', 'three.'][index] ?? '',
+      ]),
     ]
   }
-  return { pieces, countOn: () => gates.shift()?.resolve() }
+  return { pieces, countOn: () => gates.shift()?.resolve(), stops: () => stopped }
 }
 
 interface Gate {
@@ -55,6 +76,45 @@ function newGate(): Gate {
   let resolve: () => void = () => undefined
   const promise = new Promise<void>((done) => (resolve = done))
   return { promise, resolve }
+}
+
+/** Says what it has been told, all of it. */
+function witness(): Agent {
+  const model = scriptedModel(({ messages }) =>
+    messages.map(({ role, content }) => `${role} ${JSON.stringify(content)}`).join('; '),
+  )
+  return defineAgent({ name: 'witness', model })
+}
+
+/** Calls a tool that ignores its signal, when it is told to dig. */
+function stageDigger() {
+  let begun = newGate()
+  let done = newGate()
+  const model = scriptedModel((request): ScriptedAnswer => {
+    const text = textOf(request)
+    return text === 'Dig.' ? ['Digging.', { toolCall: { name: 'dig', args: {} } }] : `You said: ${text}`
+  })
+  const dig = defineTool({
+    name: 'dig',
+    description: 'Digs, and hears nothing.',
+    input: z.object({}),
+    async execute() {
+      begun.resolve()
+      await done.promise
+      return 'A hole.'
+    },
+  })
+  return {
+    agent: defineAgent({ name: 'digger', model, tools: [dig] }),
+    digging: async () => {
+      await begun.promise
+      begun = newGate()
+    },
+    letGo: () => {
+      done.resolve()
+      done = newGate()
+    },
+  }
 }
 
 function weather(): Agent {

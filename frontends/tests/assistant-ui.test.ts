@@ -1,7 +1,16 @@
-import { describe, it } from 'vitest'
-import { expectConversation, say, type FrontEnd } from './front-end.js'
+import { describe } from 'vitest'
+import type { FrontEnd } from './front-end.js'
 import { useRig, type Rig } from './rig.js'
-import { testChat, testClientTools, testInterrupts, testLanes, testReload, testState } from './suite.js'
+import {
+  testAskAgain,
+  testChat,
+  testClientTools,
+  testImport,
+  testInterrupts,
+  testLanes,
+  testReload,
+  testState,
+} from './suite.js'
 
 const assistantUi: FrontEnd = {
   name: 'assistant-ui',
@@ -21,24 +30,8 @@ function testAll(frontEnd: FrontEnd, rig: Rig): void {
   testState(frontEnd, rig)
   testInterrupts(frontEnd, rig)
   testReload(frontEnd, rig)
-
-  it('asks again with the next message after a reload', async () => {
-    const page = await rig.open('clerk')
-    await say(frontEnd, page, 'Book.')
-    const asked = page.getByTestId('interrupt')
-    await asked.getByText('Book a table?', { exact: true }).waitFor()
-    await page.reload()
-    await expectConversation(frontEnd, page, ['user: Book.'])
-    // The page reports the tool call that waits for the person as cancelled. The server knows better.
-    await say(frontEnd, page, 'Well?')
-    await asked.getByText('Book a table?', { exact: true }).waitFor()
-    await asked.getByRole('button', { name: 'Approve' }).click()
-    await expectConversation(frontEnd, page, [
-      'user: Book.',
-      'user: Well?',
-      'assistant: The table is booked.',
-    ])
-  })
+  testAskAgain(frontEnd, rig)
+  testImport({ ...frontEnd, greeting: [] }, rig)
 }
 
 describe('with the newest client of AG-UI', () => {

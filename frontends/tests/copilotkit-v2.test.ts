@@ -2,8 +2,10 @@ import { expect, it } from 'vitest'
 import { expectConversation, say, type FrontEnd } from './front-end.js'
 import { useRig } from './rig.js'
 import {
+  testAskAgain,
   testChat,
   testClientTools,
+  testImport,
   testInterrupts,
   testLanes,
   testReconnect,
@@ -33,6 +35,8 @@ testState(copilotKit, rig)
 testInterrupts(copilotKit, rig)
 testReload(copilotKit, rig)
 testReconnect(copilotKit, rig)
+testAskAgain(copilotKit, rig)
+testImport(copilotKit, rig)
 
 it('keeps a greeting that the page has put into the conversation', async () => {
   const page = await rig.open('chat')

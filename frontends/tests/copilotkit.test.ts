@@ -2,8 +2,10 @@ import { expect, it } from 'vitest'
 import { expectConversation, say, type FrontEnd } from './front-end.js'
 import { useRig } from './rig.js'
 import {
+  testAskAgain,
   testChat,
   testClientTools,
+  testImport,
   testInterrupts,
   testLanes,
   testReconnect,
@@ -32,6 +34,8 @@ testState(copilotKit, rig)
 testInterrupts(copilotKit, rig)
 testReload(copilotKit, rig)
 testReconnect(copilotKit, rig)
+testAskAgain(copilotKit, rig)
+testImport(copilotKit, rig)
 
 it('asks what a graph asks with useLangGraphInterrupt, and the graph goes on with the answer', async () => {
   const page = await rig.open('router')

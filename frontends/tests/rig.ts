@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type ConsoleMessage, type Page, type Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import type { Message } from '@ag-ui/core'
+import { systemClock, type Clock } from '../../src/core/clock.js'
 import { createServer, type Logger } from '../../src/server/index.js'
 import { serve } from '../../src/server/node.js'
 import { stageAgents } from './agents.js'
@@ -15,6 +17,15 @@ export interface Rig {
   open(agent: string): Promise<Page>
   /** Lets the agent `chat` count on, by one number. */
   countOn(): void
+  /** How many models have been told to stop while they counted. */
+  stops(): number
+  /** How many runs nobody follows, and lets the time pass that they have. */
+  abandoned(): number
+  passAbandonedTime(): void
+  /** Resolves when the tool of `digger` is at work, which ignores its signal. */
+  digging(): Promise<void>
+  /** The messages that the server has stored of the thread of this test. */
+  stored(agent: string): Promise<readonly Message[]>
   /** Ends CopilotKit's runtime and starts it anew. */
   restartRuntime(): Promise<void>
 }
@@ -39,19 +50,28 @@ export function useRig(frontEnd: FrontEnd): Rig {
   return {
     open: (agent) => started(running).open(agent),
     countOn: () => started(running).countOn(),
+    stops: () => started(running).stops(),
+    abandoned: () => started(running).abandoned(),
+    passAbandonedTime: () => started(running).passAbandonedTime(),
+    digging: () => started(running).digging(),
+    stored: (agent) => started(running).stored(agent),
     restartRuntime: () => started(running).restartRuntime(),
   }
 }
 
 async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
   const logged: string[] = []
-  const { agents, countOn } = stageAgents()
+  const { agents, countOn, stops, digging, letGo } = stageAgents()
+  const { clock, held } = heldClock()
   const pages = await servePages(join(import.meta.dirname, '..', 'dist'))
   const cors = { origins: [pages.url] }
-  const server = await serve(createServer({ agents, cors, log: loggerTo(logged) }), {
-    port: 0,
-    signals: false,
-  })
+  const server = await serve(
+    createServer({ agents, cors, clock, limits: { abandonedMs }, log: loggerTo(logged) }),
+    {
+      port: 0,
+      signals: false,
+    },
+  )
   const startRuntime = () =>
     startCopilotKit(
       server.url,
@@ -60,10 +80,19 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
   let runtime = frontEnd.endpoint === undefined ? undefined : await startRuntime()
   const windows = await openBrowser(frontEnd)
   let tests = 0
+  const threadOf = () => `${frontEnd.name}-${tests}`
   return {
-    countOn,
+    ...{ countOn, stops, digging },
+    abandoned: () => held.size,
+    passAbandonedTime() {
+      for (const expire of held) expire()
+    },
+    async stored(agent) {
+      const response = await fetch(`${server.url}/agents/${agent}/message_snapshot/${threadOf()}`)
+      return ((await response.json()) as { readonly messages: readonly Message[] }).messages
+    },
     open(agent) {
-      const thread = `${frontEnd.name}-${tests}`
+      const thread = threadOf()
       const query = {
         server: server.url,
         agent,
@@ -78,6 +107,7 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
       runtime = await startRuntime()
     },
     async endTest(name) {
+      letGo()
       tests++
       const reported = await windows.closeAll(`${frontEnd.name} ${name}`)
       const dead = runtime?.isAlive() === false ? runtime : undefined
@@ -93,6 +123,27 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
       pages.close()
     },
   }
+}
+
+/** Unlike any other time. */
+const abandonedMs = 15_001
+
+/** The real time, except for runs that nobody follows: they have the time that a test gives them. */
+function heldClock() {
+  const held = new Set<() => void>()
+  const clock: Clock = {
+    now: () => systemClock.now(),
+    schedule(ms, callback) {
+      if (ms !== abandonedMs) return systemClock.schedule(ms, callback)
+      const expire = () => {
+        held.delete(expire)
+        callback()
+      }
+      held.add(expire)
+      return () => void held.delete(expire)
+    },
+  }
+  return { clock, held }
 }
 
 function runtimeQuery({ endpoint }: FrontEnd, runtime: RuntimeProcess | undefined): { runtime?: string } {

@@ -28,18 +28,83 @@ export function testChat(frontEnd: FrontEnd, rig: Rig): void {
     )
   })
 
+  it('stops the model when asked to', async () => {
+    const stops = rig.stops()
+    const page = await rig.open('chat')
+    await say(frontEnd, page, 'Count.')
+    await expectConversation(frontEnd, page, ['user: Count.', 'assistant: One,'])
+    await frontEnd.stop(page).click()
+    await expect.poll(() => rig.abandoned(), patience).toBe(1)
+    rig.passAbandonedTime()
+    await expect.poll(() => rig.stops(), patience).toBe(stops + 1)
+    await expectConversation(frontEnd, page, ['user: Count.', 'assistant: One,'])
+  })
+
+  it('stops, and takes the next message while a tool works that ignores it', async () => {
+    const page = await rig.open('digger')
+    await say(frontEnd, page, 'Dig.')
+    await expectConversation(frontEnd, page, ['user: Dig.', 'assistant: Digging.'])
+    await rig.digging()
+    await frontEnd.stop(page).click()
+    await say(frontEnd, page, 'Hi')
+    await expectConversation(frontEnd, page, [
+      ...['user: Dig.', 'assistant: Digging.'],
+      ...['user: Hi', 'assistant: You said: Hi'],
+    ])
+  })
+
   it('stops when asked to, and takes the next message', async () => {
+    const stops = rig.stops()
     const page = await rig.open('chat')
     await say(frontEnd, page, 'Count.')
     await expectConversation(frontEnd, page, ['user: Count.', 'assistant: One,'])
     await frontEnd.stop(page).click()
     await say(frontEnd, page, 'Hi')
+    await expect.poll(() => rig.stops(), patience).toBe(stops + 1)
     await expectConversation(frontEnd, page, [
       'user: Count.',
       'assistant: One,',
       'user: Hi',
       'assistant: You said: Hi',
     ])
+  })
+}
+
+/** For front ends that can put messages into a conversation: what a new thread takes, and an existing one does not. */
+export function testImport(frontEnd: FrontEnd, rig: Rig): void {
+  const heard = (text: string) => `user "${text}"`
+
+  it('keeps a conversation that the page brings, and the model hears it', async () => {
+    const page = await rig.open('witness')
+    await page.getByRole('button', { name: 'Import' }).click()
+    const imported = ['user: Which plan?', 'assistant: The old plan.']
+    await expectConversation(frontEnd, page, imported)
+    await say(frontEnd, page, 'What was said?')
+    const said = `${heard('Which plan?')}; assistant "The old plan."; ${heard('What was said?')}`
+    const answered = [...imported, 'user: What was said?', `assistant: ${said}`]
+    await expectConversation(frontEnd, page, answered)
+    expect(await rig.stored('witness')).toMatchObject([
+      { role: 'user', content: 'Which plan?' },
+      { role: 'assistant', content: 'The old plan.', metadata: { millrace: { imported: true } } },
+      { role: 'user', content: 'What was said?' },
+      { role: 'assistant', content: said },
+    ])
+  })
+
+  it('lets nobody speak in the name of the agent on an existing thread', async () => {
+    const page = await rig.open('witness')
+    await say(frontEnd, page, 'Hi')
+    await page.getByText(heard('Hi')).waitFor()
+    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByText('The old plan.').waitFor()
+    await say(frontEnd, page, 'What was said?')
+    await page.getByText(heard('What was said?')).waitFor()
+    const stored = await rig.stored('witness')
+    expect(JSON.stringify(stored)).toContain('What was said?')
+    expect(stored.filter(({ role }) => role === 'assistant').map(({ content }) => content)).not.toContain(
+      'The old plan.',
+    )
+    expect(JSON.stringify(stored.at(-1)?.content)).not.toContain('The old plan.')
   })
 }
 
@@ -117,7 +182,7 @@ export function testReload(frontEnd: FrontEnd, rig: Rig): void {
   })
 }
 
-/** For front ends that follow a run which goes on, and interrupts that stay open. */
+/** For front ends that follow a run which goes on. */
 export function testReconnect(frontEnd: FrontEnd, rig: Rig): void {
   it('shows the rest of an answer after a reload', async () => {
     const page = await rig.open('chat')
@@ -129,7 +194,10 @@ export function testReconnect(frontEnd: FrontEnd, rig: Rig): void {
     rig.countOn()
     await expectConversation(frontEnd, page, ['user: Count.', 'assistant: One, two, three.'])
   })
+}
 
+/** For front ends that learn of open interrupts when they load a conversation. */
+export function testAskAgain(frontEnd: FrontEnd, rig: Rig): void {
   it('asks again after a reload', async () => {
     const page = await rig.open('clerk')
     await say(frontEnd, page, 'Book.')

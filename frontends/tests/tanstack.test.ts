@@ -1,6 +1,6 @@
 import type { FrontEnd } from './front-end.js'
 import { useRig } from './rig.js'
-import { testChat, testLanes } from './suite.js'
+import { testChat, testImport, testLanes } from './suite.js'
 
 const tanstack: FrontEnd = {
   name: 'tanstack',
@@ -19,3 +19,4 @@ const rig = useRig(tanstack)
 // Its tools and interrupts need a dialect of its own.
 testChat(tanstack, rig)
 testLanes(tanstack, rig)
+testImport({ ...tanstack, greeting: [] }, rig)

@@ -8,7 +8,15 @@ import { fetchServer, inputOf as fetchInput } from '../support/fetch-server.js'
 import { aborted, deferred, settled } from '../support/run-agent.js'
 import { clientVersions, serveAgents } from '../support/serve-agents.js'
 import { ask, inputOf, listed, serving, temporaryFolder, user } from './support-server.js'
-import { abandon, endlessAgent, hasLeft, lastRunOf, patientClock, startEndless } from './support-stop.js'
+import {
+  abandon,
+  endlessAgent,
+  hasLeft,
+  lastRunOf,
+  passTime,
+  patientClock,
+  startEndless,
+} from './support-stop.js'
 import { openStream, says } from './support-stream.js'
 
 /** Runs whose client has hung up: who may go on for how long. Time is the test's. */
@@ -108,7 +116,7 @@ describe('a run that nobody follows', () => {
     }
     const model = scriptedModel((_, index) => (index === 0 ? ['One ', { wait }, 'two.'] : 'Fine.'))
     const agent = defineAgent({ name: 'speaker', model })
-    const one = { agent, begun: begun.promise, stopped: Promise.resolve(), letGo: letGo.resolve }
+    const one = { agent, begun: begun.promise, stopped: Promise.resolve(), letGo: () => letGo.resolve() }
     const { served, clock, talk } = await abandon(one)
     letGo.resolve()
     await vi.waitFor(async () => expect(await lastRunOf(served)).toBe('completed'))
@@ -131,7 +139,7 @@ describe('a run that nobody follows', () => {
       },
     })
     const agent = defineAgent({ name: 'clerk', model, tools: [book] })
-    const one = { agent, begun: begun.promise, stopped: Promise.resolve(), letGo: letGo.resolve }
+    const one = { agent, begun: begun.promise, stopped: Promise.resolve(), letGo: () => letGo.resolve() }
     const { served, clock, talk } = await abandon(one)
     letGo.resolve()
     await vi.waitFor(async () => expect(await lastRunOf(served)).toBe('interrupted'))
@@ -398,11 +406,8 @@ describe('two processes on one store', () => {
     expect(await ask(`${there.url}/run`, next)).toMatchObject({ status: 409 })
     page.drop()
     await closedBy(here.url)
-    let isOver = false
-    void one.stopped.then(() => (isOver = true))
     // The mark goes as soon as the store has taken it away, and the time begins again.
-    for (let n = 0; n < 60 && !isOver; n++) await clock.advance(1_000)
-    expect(isOver).toBe(true)
+    await passTime(clock, one.stopped)
   })
 })
 

@@ -5,7 +5,7 @@ import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
-import { defineAgent, defineTool, type Agent } from '../../src/index.js'
+import { defineAgent, defineTool } from '../../src/index.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import { callsTool, partial, says, ScriptedLlm } from '../support/adk/scripted-llm.js'
@@ -39,7 +39,7 @@ function deafTool() {
     await letGo.promise
     return 'too late'
   }
-  return { execute, begun: begun.promise, stopped: stopped.promise, letGo: letGo.resolve }
+  return { execute, begun: begun.promise, stopped: stopped.promise, letGo: () => letGo.resolve() }
 }
 
 function kitWithDeafTool(): EndlessAgent {

@@ -20,7 +20,7 @@ export interface EndlessAgent {
   /** Resolves when its model, or its tool, has been told to stop. */
   readonly stopped: Promise<void>
   /** Lets a tool that ignores its signal return. */
-  letGo(): void
+  readonly letGo: () => void
 }
 
 /** One of the kit: its model waits until it is told to stop. */

@@ -49,7 +49,7 @@ export interface ServedAgents {
   /** What was logged, as `level message`. */
   readonly logged: readonly string[]
   /** Asks a route: `ask('GET /thread/list')`. */
-  ask(route: string, options?: AskOptions): Promise<Answer>
+  readonly ask: (route: string, options?: AskOptions) => Promise<Answer>
   /** Posts to a route that streams, and gives the stream. Throws when it is refused. */
   stream(route: string, options?: AskOptions): Promise<RecordedStream>
   /** A client with a conversation. */

@@ -29,12 +29,40 @@ const Client = newest === undefined ? HttpAgent : NewestHttpAgent
 const history = {
   async load() {
     const greeting = { id: 'hello', role: 'assistant', content: 'Hello, I am the page.' }
-    const { messages } = (await stored('message_snapshot')) ?? { messages: [greeting] }
+    const { messages, interrupts } = (await stored('message_snapshot')) ?? {
+      messages: [greeting],
+      interrupts: [],
+    }
     const { snapshot: state } = (await stored('state_snapshot')) ?? {}
-    return { ...ExportedMessageRepository.fromArray(fromAgUiMessages(messages)), state }
+    const shown = withInterrupts(fromAgUiMessages(messages), interrupts)
+    return { ...ExportedMessageRepository.fromArray(shown), state }
   },
   append: () => Promise.resolve(),
 }
+
+/** Puts open interrupts where assistant-ui has them: into the last message of the agent. */
+function withInterrupts(messages, interrupts) {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant')
+  if (interrupts.length === 0) return messages
+  return messages.map((message, index) =>
+    index !== last
+      ? message
+      : {
+          ...message,
+          status: { type: 'requires-action', reason: 'interrupt' },
+          metadata: {
+            ...message.metadata,
+            custom: { ...message.metadata?.custom, agui: { ...message.metadata?.custom?.agui, interrupts } },
+          },
+        },
+  )
+}
+
+/** A conversation from elsewhere. */
+const imported = fromAgUiMessages([
+  { id: 'i1', role: 'user', content: 'Which plan?' },
+  { id: 'i2', role: 'assistant', content: 'The old plan.' },
+])
 
 async function stored(what) {
   const response = await fetch(`${server}/agents/${name}/${what}/${thread}`)
@@ -119,8 +147,13 @@ const Assistant = () => <Message role="assistant" />
 function Chat() {
   const agent = useMemo(() => new Client({ url: `${server}/agents/${name}/run`, threadId: thread }), [])
   const runtime = useAgUiRuntime({ agent, adapters: { history } })
+  const addImported = () => {
+    const shown = runtime.thread.getState().messages.filter(({ id }) => id !== 'hello')
+    runtime.thread.import(ExportedMessageRepository.fromArray([...shown, ...imported]))
+  }
   return (
     <AssistantRuntimeProvider runtime={runtime}>
+      <button onClick={addImported}>Import</button>
       <Tools />
       <List />
       <ThreadPrimitive.Root>

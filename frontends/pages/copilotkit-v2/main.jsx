@@ -74,11 +74,23 @@ function Approval() {
   return null
 }
 
+/** A conversation from elsewhere. */
+const imported = [
+  { id: 'i1', role: 'user', content: 'Which plan?' },
+  { id: 'i2', role: 'assistant', content: 'The old plan.' },
+]
+
 function Greeting() {
   const { agent } = useAgent({ agentId })
   const greet = () =>
     agent.setMessages([{ id: 'hello', role: 'assistant', content: 'Hello, I am the page.' }])
-  return <button onClick={greet}>Greet</button>
+  const addImported = () => agent.setMessages([...agent.messages, ...imported])
+  return (
+    <p>
+      <button onClick={greet}>Greet</button>
+      <button onClick={addImported}>Import</button>
+    </p>
+  )
 }
 
 createRoot(document.getElementById('root')).render(

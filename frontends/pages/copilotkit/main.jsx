@@ -1,4 +1,5 @@
 import { CopilotKit, useCoAgent, useCopilotAction, useLangGraphInterrupt } from '@copilotkit/react-core'
+import { useAgent } from '@copilotkit/react-core/v2'
 import { CopilotChat } from '@copilotkit/react-ui'
 import '@copilotkit/react-ui/styles.css'
 import { useState } from 'react'
@@ -68,11 +69,23 @@ function Approval() {
   return null
 }
 
+/** A conversation from elsewhere. */
+const imported = [
+  { id: 'i1', role: 'user', content: 'Which plan?' },
+  { id: 'i2', role: 'assistant', content: 'The old plan.' },
+]
+
+function Import() {
+  const { agent: client } = useAgent({ agentId: agent })
+  return <button onClick={() => client.setMessages([...client.messages, ...imported])}>Import</button>
+}
+
 createRoot(document.getElementById('root')).render(
   <CopilotKit runtimeUrl={runtime} agent={agent} threadId={thread} useSingleEndpoint enableInspector={false}>
     <Tools />
     <List />
     <Approval />
+    <Import />
     <CopilotChat labels={{ initial: 'Hello, I am the page.' }} />
   </CopilotKit>,
 )

@@ -11,6 +11,12 @@ const initialMessages = [
   { id: 'hello', role: 'assistant', parts: [{ type: 'text', content: 'Hello, I am the page.' }] },
 ]
 
+/** A conversation from elsewhere. */
+const imported = [
+  { id: 'i1', role: 'user', parts: [{ type: 'text', content: 'Which plan?' }] },
+  { id: 'i2', role: 'assistant', parts: [{ type: 'text', content: 'The old plan.' }] },
+]
+
 function Part({ part }) {
   if (part.type === 'text') return <p>{part.content}</p>
   if (part.type === 'tool-call')
@@ -25,7 +31,7 @@ function Part({ part }) {
 
 function Chat() {
   const [text, setText] = useState('')
-  const { messages, sendMessage, isLoading, error, stop } = useChat({
+  const { messages, sendMessage, setMessages, isLoading, error, stop } = useChat({
     connection,
     threadId: thread,
     initialMessages,
@@ -44,6 +50,12 @@ function Chat() {
           ))}
         </div>
       ))}
+      <button
+        type="button"
+        onClick={() => setMessages([...messages.filter(({ id }) => id !== 'hello'), ...imported])}
+      >
+        Import
+      </button>
       {error && <p data-testid="error">{error.message}</p>}
       <textarea value={text} onChange={(event) => setText(event.target.value)} />
       {isLoading ? (
