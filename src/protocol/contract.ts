@@ -135,8 +135,6 @@ export interface CloseOptions {
 export interface ParsedRunInput {
   readonly input: RunInput
   readonly peer: Peer
-  /** Whether the client needs a snapshot before a delta: it is from before 1.0, or has not said which state it holds. */
-  readonly needsSnapshot: boolean
   /** Fields that were left out or read differently. At most 100; the last one counts those beyond. */
   readonly warnings: readonly FieldNote[]
 }

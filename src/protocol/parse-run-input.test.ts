@@ -20,19 +20,8 @@ describe('a run input', () => {
     expect(parseRunInput(minimal)).toEqual({
       input: { ...minimal, ...defaults },
       peer: { legacy: true },
-      needsSnapshot: true,
       warnings: [],
     })
-  })
-
-  it.each([
-    [true, { state: { a: 1 } }],
-    [true, { protocolVersion: '1.0' }],
-    [true, { protocolVersion: '1.0', state: null }],
-    [false, { protocolVersion: '1.0', state: {} }],
-    [false, { protocolVersion: '1.1', state: { a: 1 } }],
-  ])('needs a snapshot before a delta: %j, with %j', (needsSnapshot, fields) => {
-    expect(parseRunInput({ ...minimal, ...fields }).needsSnapshot).toBe(needsSnapshot)
   })
 
   it('survives unchanged when it is valid', () => {

@@ -36,8 +36,6 @@ export function parseRunInput(body: unknown): ParsedRunInput {
   return {
     input: { ...input, messages: unique.messages, state: input.state ?? {}, ...withLists(input) },
     peer,
-    // Runtimes of older clients keep each run by itself, and apply its deltas to the snapshots of that run alone.
-    needsSnapshot: peer.legacy || input.state === undefined,
     warnings: limitWarnings([...warnings, ...legacy.warnings, ...checked.warnings, ...unique.warnings]),
   }
 }

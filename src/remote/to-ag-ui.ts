@@ -126,7 +126,7 @@ function emitRun({ agent, options }: Parts, { input: raw, controller, subscriber
   // Copies: the client may write to them.
   const showState = (state: unknown): undefined =>
     emit({ type: 'STATE_SNAPSHOT', snapshot: structuredClone(state) })
-  // A runtime of older clients may have the agent, whatever the input says: see `needsSnapshot`.
+  // Runtimes that keep runs, such as CopilotKit's, apply the deltas of a run to the snapshots of that run alone.
   let lacksSnapshot = true
   const send = (event: AgUiEvent): undefined => {
     if (event.type === 'STATE_DELTA' && lacksSnapshot) showState(input.state)

@@ -122,6 +122,8 @@ describe('the order of hooks', () => {
       ...called.flatMap(inner),
       // How a change of state is sent is decided behind the hooks of the agent.
       ...loose('STATE_SNAPSHOT'),
+      'stateSnapshot',
+      ...out('STATE_SNAPSHOT'),
       ...out('STATE_DELTA'),
       ...inner('TOOL_CALL_RESULT'),
       // The run stream makes a start and a content of a chunk.

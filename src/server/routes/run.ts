@@ -17,9 +17,7 @@ export const runRoute: Route = {
   path: '/run',
   streams: true,
   async handle(server, request) {
-    const { input, peer, needsSnapshot, warnings } = parseRunInput(
-      await readJson(request.request, request.owner, server),
-    )
+    const { input, peer, warnings } = parseRunInput(await readJson(request.request, request.owner, server))
     checkRunInput(input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent, claims } = request
@@ -35,7 +33,6 @@ export const runRoute: Route = {
       input,
       controller,
       isLegacy: peer.legacy,
-      needsSnapshot,
       needsSubscriber: server.onDisconnect === 'auto' && !canReconnect(server, request.request.headers),
       request: request.request,
       address: request.address,

@@ -36,8 +36,6 @@ export interface IncomingRun {
   readonly controller: AbortController
   /** Whether the client speaks AG-UI before 1.0. */
   readonly isLegacy: boolean
-  /** Whether the client needs a snapshot of the state before a delta. */
-  readonly needsSnapshot: boolean
   /** Whether the run is stopped when nobody follows it for some time: its client cannot reconnect. */
   readonly needsSubscriber: boolean
   /** A request whose client disconnects stops waiting for the thread. */
@@ -232,13 +230,12 @@ async function startOnThread(
   }
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
-  const { agent, controller, request, needsSnapshot, needsSubscriber } = incoming
+  const { agent, controller, request, needsSubscriber } = incoming
   const { threadId, runId } = input
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
   const free = (): Promise<void> => releases.releaseAll()
   const run = startLiveRun({
-    ...{ server, agent, info, lease, thread, plan, controller, record, span, free },
-    ...{ needsSnapshot, needsSubscriber },
+    ...{ server, agent, info, lease, thread, plan, controller, record, span, free, needsSubscriber },
   })
   registry.add(run)
   // The server began to close meanwhile: the run ends at once, with a terminal event.

@@ -28,7 +28,6 @@ beforeEach(async () => {
   const setup = {
     ...{ server, lease, record, controller, thread: undefined, free: () => Promise.resolve() },
     needsSubscriber: false,
-    needsSnapshot: false,
     agent: { name: 'agent', description: '', run: () => Promise.reject(new Error('No run.')) as never },
     info: createRunInfo({
       key,

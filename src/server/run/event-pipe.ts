@@ -26,7 +26,7 @@ interface RunOfPipe extends SubscriberWatcher {
  * 1. `native`: hooks on the native events of a runtime, called by its bridge
  * 2. `edit`: hooks on the events of the agent
  * 3. the run stream makes them strict; the agents room writes to it and calls `send`
- * 4. `send` leaves private state out, and puts a snapshot before the first delta for clients that need one
+ * 4. `send` leaves private state out, and puts a snapshot before the first delta
  * 5. the hooks `outputRecord` and `outputChange`
  * 6. the feed numbers the event and shows it to the subscribers
  * 7. `append` writes batches of the feed to the run log
@@ -46,7 +46,7 @@ export class EventPipe implements RunSink, FeedLog {
   #state: Fold | undefined
   /** The private part of the state in the record of the run. Set once the run has changed its state. */
   #recordedPrivate: Readonly<Record<string, unknown>> | undefined
-  /** Whether a delta would be the first that the client hears of the state. */
+  /** Whether a delta would be the first that clients hear of the state in this run. */
   #lacksSnapshot: boolean
   /** Why the pipe has stopped the run. A run at its end does not notice the stop by itself. */
   #problem: unknown
@@ -58,8 +58,8 @@ export class EventPipe implements RunSink, FeedLog {
     this.native = nativeEventHooks(agent, setup)
     this.edit = agentEventHooks(agent, setup)
     this.#outputHooks = createOutputHooks(server, info)
-    this.#lacksSnapshot =
-      setup.needsSnapshot && !setup.plan.catchUp.some(({ type }) => type === 'STATE_SNAPSHOT')
+    // Runtimes that keep runs, such as CopilotKit's, apply the deltas of a run to the snapshots of that run alone.
+    this.#lacksSnapshot = !setup.plan.catchUp.some(({ type }) => type === 'STATE_SNAPSHOT')
     this.feed = new RunFeed({
       runId: record.runId,
       firstSeq: record.nextSeq,

@@ -25,8 +25,6 @@ export interface RunSetup {
   readonly controller: AbortController
   readonly record: RunRecord
   readonly span: RunSpan
-  /** Whether the client that starts it needs a snapshot of the state before a delta. */
-  readonly needsSnapshot: boolean
   /** Whether it is stopped when nobody follows it for some time. */
   readonly needsSubscriber: boolean
   /** Frees the thread. Called once, when all is committed and before subscribers see the end. Never rejects. */
