@@ -36,6 +36,9 @@ function install() {
 }
 
 function findBrowser() {
+  const { FRONTENDS_BROWSER: named } = process.env
+  if (named !== undefined && !existsSync(named))
+    fail(`FRONTENDS_BROWSER is ${named}, and there is no such file.`)
   return [
     process.env.FRONTENDS_BROWSER,
     ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].map(
@@ -48,7 +51,10 @@ function findBrowser() {
 
 function installBrowser() {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
-    fail('There is no Chromium and no Chrome. Install one, or say in FRONTENDS_BROWSER where it is.')
+    fail(
+      'There is no Chromium and no Chrome, and only root on Debian gets it by itself. Install one, or say in ' +
+        'FRONTENDS_BROWSER where it is.',
+    )
   console.log('Installing Chromium ...')
   run('apt-get', ['update', '-qq'], {})
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], { stdio: 'pipe' })

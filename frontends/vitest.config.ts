@@ -3,8 +3,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['frontends/tests/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For a machine that has much else to do: tests wait for conditions, and these only end those that fail.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: '100%',
     watch: false,
   },

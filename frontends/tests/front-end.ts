@@ -20,7 +20,7 @@ export interface FrontEnd {
 }
 
 /** How long a page may take to show something, on a slow machine. */
-export const patience = { timeout: 10_000 }
+export const patience = { timeout: 30_000 }
 
 /** Writes a message and sends it. */
 export async function say({ input, send }: FrontEnd, page: Page, text: string): Promise<void> {
