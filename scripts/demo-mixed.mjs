@@ -9,10 +9,11 @@ import { fromAgUi } from 'millrace/remote'
  * @param {import('millrace').Agent[]} agents
  */
 export function createMixedAgent(agents) {
-  let address
+  let own
   const prepare = (client) => {
-    if (address === undefined) throw new Error('The server has not started yet.')
-    client.url = address
+    if (own === undefined) throw new Error('The server has not started yet.')
+    client.url = own.url
+    client.headers = own.headers
   }
   const remote = fromAgUi(new HttpAgent({ url: 'http://127.0.0.1' }), {
     name: 'remote',
@@ -25,5 +26,5 @@ export function createMixedAgent(agents) {
     agents: [...agents, remote],
     examples: ['What is the weather in Oslo?', 'Book a table for 2 at Maaemo.'],
   })
-  return { agent, connect: (url) => void (address = url) }
+  return { agent, connect: (url, headers) => void (own = { url, headers }) }
 }

@@ -94,8 +94,8 @@ export async function post({ url, body }: CurlLine): Promise<AgUiEvent[]> {
 }
 
 /** A client of AG-UI, whose streams are linted. */
-export function talkTo(url: string, threadId: string) {
-  const client = new HttpAgent({ url, threadId })
+export function talkTo(url: string, threadId: string, headers: Record<string, string> = {}) {
+  const client = new HttpAgent({ url, threadId, headers })
   const events: AgUiEvent[] = []
   let count = 0
   const go = async (fields: Parameters<HttpAgent['runAgent']>[0]) => {
