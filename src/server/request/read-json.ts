@@ -152,7 +152,10 @@ function takeBytes(share: Share, bytes: number): void {
 }
 
 function bodyTooLarge({ bodyBytes }: Limits): MillraceError {
-  return new MillraceError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyBytes} bytes.`)
+  return new MillraceError(
+    'PAYLOAD_TOO_LARGE',
+    `The body is larger than ${bodyBytes} bytes (limits.bodyBytes). Send only the messages that are new: the server has the earlier ones of the thread. Send large files by their URL.`,
+  )
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
