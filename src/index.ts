@@ -79,6 +79,7 @@ export {
   type SavedTurnLoop,
   type SafePoint,
   type Schema,
+  type SizeLimits,
   type Skill,
   type SkillsOptions,
   type StartedRun,

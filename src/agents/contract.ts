@@ -223,6 +223,8 @@ export interface RunServices {
   readonly graceMs: number
   /** How long a tool call may take unless the tool sets its own limit, in milliseconds. */
   readonly toolTimeoutMs: number | undefined
+  /** How large the result of a tool may be, in bytes of its JSON. */
+  readonly toolResultBytes: number | undefined
   /** Hooks on the events of a runtime, for agents with `hasNativeEvents`. */
   readonly native: NativeHooks | undefined
   /**

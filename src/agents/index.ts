@@ -41,6 +41,7 @@ export {
 } from './check-agent.js'
 export { privateKeysMember } from './private-keys.js'
 export { limitsMember } from './run/limits.js'
+export { stateTooLarge, threadFull, type SizeLimits } from './run/size-limits.js'
 export { withPredictedState } from './run/predict-state.js'
 export type { PredictStateMapping } from '../bridge/predict-state.js'
 export { defineTool } from './tools/define-tool.js'

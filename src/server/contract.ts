@@ -207,9 +207,21 @@ export interface Limits {
   readonly jsonDepth: number
   /** Characters of an id: thread, run, message, tool call. Default 256. */
   readonly idLength: number
-  /** Live runs in this process. Interrupted runs are not live. Default 1000. */
+  /** Bytes of the state of a thread. Default 4 MiB. */
+  readonly stateBytes: number
+  /** Bytes of the messages of a thread. Default 64 MiB. */
+  readonly threadBytes: number
+  /** Bytes of one event of an agent. Default 10 MiB. */
+  readonly eventBytes: number
+  /** Bytes of the result of one tool call. The model gets an error for a larger one. Default 5 MiB. */
+  readonly toolResultBytes: number
+  /** Bytes of one attachment: a part of a message that brings its data along. Default 8 MiB. */
+  readonly attachmentBytes: number
+  /** Attachments of one message. Default 32. */
+  readonly attachments: number
+  /** Live runs in this process, and requests that wait to become one. Interrupted runs are not live. Default 1000. */
   readonly runs: number
-  /** Live runs of one user. Default 100. */
+  /** Those of one user. Default 100. */
   readonly runsPerUser: number
   /** How long a run may take, whether it sends events or not. Default 10 minutes. */
   readonly runTimeoutMs: number
@@ -265,6 +277,12 @@ export const defaultLimits: Limits = {
   tools: 256,
   jsonDepth: 64,
   idLength: 256,
+  stateBytes: 4 * 1024 * 1024,
+  threadBytes: 64 * 1024 * 1024,
+  eventBytes: 10 * 1024 * 1024,
+  toolResultBytes: 5 * 1024 * 1024,
+  attachmentBytes: 8 * 1024 * 1024,
+  attachments: 32,
   runs: 1000,
   runsPerUser: 100,
   runTimeoutMs: 600_000,

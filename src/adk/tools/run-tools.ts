@@ -1,5 +1,6 @@
 import { AgentTool, createEvent, NodeTool, type BaseTool, type Context, type State } from '@google/adk'
 import type { RunContext } from '../../agents/index.js'
+import { assertResultSize } from '../../bridge/tool-result-size.js'
 import { withToolTimeout } from '../../bridge/tool-timeout.js'
 import { toJson } from '../../core/to-json.js'
 import { replaceMembers } from '../../core/replace-members.js'
@@ -11,12 +12,12 @@ export type ToolWrapper = (tool: BaseTool) => BaseTool
 type ToolRequest = Parameters<BaseTool['runAsync']>[0]
 
 /**
- * The tools as one run calls them: within the run's time limit, and their changes of the state are shown as they
- * happen. A result or a state that cannot be JSON fails the call. Agents and nodes that run as tools have no limit:
- * their own tools have.
+ * The tools as one run calls them: within the run's limits of time and size, and their changes of the state are shown as
+ * they happen. A result or a state that cannot be JSON fails the call. Agents and nodes that run as tools have no limit of
+ * time: their own tools have.
  */
 export function createToolWrapper({ signal, services }: RunContext): ToolWrapper {
-  const { toolTimeoutMs: timeoutMs = Infinity, clock, assertActive } = services
+  const { toolTimeoutMs: timeoutMs = Infinity, toolResultBytes: maxBytes, clock, assertActive } = services
   const wrapped = new WeakMap<BaseTool, BaseTool>()
   return (tool) => {
     const known = wrapped.get(tool)
@@ -26,9 +27,13 @@ export function createToolWrapper({ signal, services }: RunContext): ToolWrapper
     // Async: an error becomes a rejection.
     const runAsync = async ({ args, toolContext }: ToolRequest): Promise<unknown> => {
       assertActive()
-      if (isAgent || timeoutMs === Infinity) return callTool(tool, { args, toolContext }, signal)
       const call = (limited: AbortSignal) => callTool(tool, { args, toolContext }, limited)
-      return withToolTimeout(call, { name, timeoutMs, clock, signal })
+      const isTimed = !isAgent && timeoutMs !== Infinity
+      const result = await (isTimed
+        ? withToolTimeout(call, { name, timeoutMs, clock, signal })
+        : call(signal))
+      assertResultSize(result, { name, maxBytes })
+      return result
     }
     const shell = replaceMembers(tool, { runAsync })
     wrapped.set(tool, shell)

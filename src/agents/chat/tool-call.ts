@@ -1,4 +1,5 @@
 import { context } from '@opentelemetry/api'
+import { assertResultSize } from '../../bridge/tool-result-size.js'
 import { withToolTimeout } from '../../bridge/tool-timeout.js'
 import { MillraceError } from '../../core/errors.js'
 import { isAsyncGenerator } from '../../core/abortable.js'
@@ -64,14 +65,14 @@ export async function* runCall(
     // Ambient for the tool alone: spans of its own code belong to the call.
     const work = context.with(span.context, () => callWithMiddlewares(call, active, options))
     const noted = work.then((value) => {
-      if (!interrupts.suspension()) options.onReturned(call, toResult(value, tools.get(call.name), active))
+      if (!interrupts.suspension()) options.onReturned(call, toResult(value, active, options))
       return value
     })
     const value = yield* active.eventsDuring(noted)
     // An open interrupt wins over a returned value: the tool may have swallowed the signal.
     const suspension = interrupts.suspension()
     if (suspension) return { type: 'interrupted', ...suspension }
-    const result = toResult(value, tools.get(call.name), active)
+    const result = toResult(value, active, options)
     span.end()
     return { type: 'result', result }
   } catch (error) {
@@ -87,10 +88,12 @@ export async function* runCall(
   }
 }
 
-function toResult(value: unknown, tool: Tool | undefined, { ctx, end }: ActiveCall): CallResult {
-  const content = toResultContent(value, ctx.toolName)
-  const direct =
-    tool?.returnDirectly === true ? { direct: { value: toToolJson(value ?? null, ctx.toolName) } } : {}
+function toResult(value: unknown, { ctx, end }: ActiveCall, { tools, ctx: run }: CallOptions): CallResult {
+  const { toolName: name } = ctx
+  const content = toResultContent(value, name)
+  assertResultSize(content, { name, maxBytes: run.services.toolResultBytes })
+  const isDirect = tools.get(name)?.returnDirectly === true
+  const direct = isDirect ? { direct: { value: toToolJson(value ?? null, name) } } : {}
   return { content, ...direct, ...(end ? { end } : {}) }
 }
 

@@ -18,7 +18,16 @@ import { originMarkOf } from '../history/message-origin.js'
 
 type Defaulted = 'newId' | 'clock' | 'onProblem' | 'assertActive' | 'graceMs' | 'isPrivateKey'
 type Optional =
-  'checkpoint' | 'checkpoints' | 'edit' | 'identity' | 'native' | 'values' | 'toolTimeoutMs' | 'trace'
+  | 'checkpoint'
+  | 'checkpoints'
+  | 'edit'
+  | 'identity'
+  | 'native'
+  | 'values'
+  | 'toolTimeoutMs'
+  | 'toolResultBytes'
+  | 'sizes'
+  | 'trace'
 
 /** The options of a run with the defaults filled in. */
 export type SettledOptions = Required<Pick<RunOptions, Defaulted>> & {
@@ -63,7 +72,7 @@ export async function beginRun(request: ExecuteOptions): Promise<ActiveRun> {
   const [checkpoint, problem] = saved instanceof Error ? [undefined, saved] : [saved, undefined]
   const messages = startMessages(input, checkpoint)
   const initial = input.state ?? checkpoint?.state ?? {}
-  const state = new SharedState(initial)
+  const state = new SharedState(initial, options.sizes?.stateBytes)
   const output = new RunOutput(sink)
   const { threadId, runId, parentRunId } = input
   const stream = createRunStream({

@@ -13,6 +13,8 @@ import type { Histories } from '../history/histories.js'
 import { NumberedInterrupts } from '../interrupts/interrupt-scope.js'
 import { openInterruptsAt, type Resumption } from '../interrupts/resume.js'
 import { delegate } from './delegate.js'
+import { stateTooLarge } from './size-limits.js'
+import { jsonSize } from '../../core/json-size.js'
 import { toJson } from '../../core/to-json.js'
 import { createFold, type EventOf } from '../../protocol/index.js'
 
@@ -120,9 +122,11 @@ const changedState = Symbol('state-change')
 export class SharedState {
   #value: unknown
   #isOwn = false
+  readonly #maxBytes: number
 
-  constructor(initial: unknown) {
+  constructor(initial: unknown, maxBytes = Infinity) {
     this.#value = initial
+    this.#maxBytes = maxBytes
   }
 
   get current(): unknown {
@@ -133,12 +137,15 @@ export class SharedState {
 
   /**
    * Replaces the state, by value or by a function of the current one. Throws ENCODING_ERROR, with the path, for a value
-   * that cannot be JSON. The run stream computes the difference when it writes the event.
+   * that cannot be JSON, and STATE_TOO_LARGE: nothing has changed then. The run stream computes the difference when it
+   * writes the event.
    */
   set(next: unknown): EventOf<'STATE_SNAPSHOT'> {
     const value: unknown =
       typeof next === 'function' ? (next as (current: unknown) => unknown)(this.current) : next
-    this.#value = toJson(value, 'state')
+    const own = toJson(value, 'state')
+    if (jsonSize(own, this.#maxBytes) > this.#maxBytes) throw stateTooLarge(this.#maxBytes)
+    this.#value = own
     this.#isOwn = true
     const event: EventOf<'STATE_SNAPSHOT'> = { type: 'STATE_SNAPSHOT', snapshot: this.#value }
     const marked = { ...event, [changedState]: this.#value }

@@ -14,6 +14,7 @@ import { type AgentContext, type RunScope, createContext, isStateChange } from '
 import { checkControl } from './control.js'
 import { cancel, complete, endAfterError, finishInterrupted, suspend } from './end-run.js'
 import type { EventEdit, Outcome } from './run.js'
+import { SizeGuard } from './size-limits.js'
 
 /** Executes a run from its first event to its last. Never rejects. */
 export async function executeRun(request: ExecuteOptions): Promise<Outcome> {
@@ -92,12 +93,14 @@ type Write = (event: AgentEvent) => Promise<void> | undefined
 /** Writes the agent's events to the run stream until it returns its control. Every event of a run passes here. */
 function streamAgent(run: ActiveRun, ctx: RunContext): Promise<Control> {
   const { agent, options, signal, state, stream, output } = run
+  const guard = options.sizes && new SizeGuard(options.sizes, stream.fold)
   const write: Write = (event) => {
-    if (event.type !== 'STATE_SNAPSHOT' && event.type !== 'STATE_DELTA') stream.write(event)
-    else if (event.type === 'STATE_SNAPSHOT' && isStateChange(event)) writeStateChange(run, event)
+    if (event.type === 'STATE_SNAPSHOT' && isStateChange(event)) writeStateChange(run, event)
     else {
+      const size = guard?.measure(event)
       stream.write(event)
-      state.take(event)
+      if (event.type === 'STATE_SNAPSHOT' || event.type === 'STATE_DELTA') state.take(event)
+      if (size !== undefined) guard?.add(event, size)
     }
     return output.backPressure
   }
@@ -162,6 +165,7 @@ function createRunScope(
       assertActive: options.assertActive,
       graceMs: options.graceMs,
       toolTimeoutMs: agent.limits?.toolTimeoutMs ?? options.toolTimeoutMs,
+      toolResultBytes: options.toolResultBytes,
       native: options.native,
       isPrivateKey: options.isPrivateKey,
     },

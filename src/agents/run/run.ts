@@ -20,6 +20,7 @@ import { checkAgent } from '../check-agent.js'
 import { executeRun } from './execute.js'
 import { scheduleTimeout } from './limits.js'
 import { createRunBuffer } from './run-buffer.js'
+import type { SizeLimits } from './size-limits.js'
 import { MillraceError } from '../../core/errors.js'
 
 /** Stores checkpoints, one per thread. `save` resolves when the checkpoint is durable. */
@@ -49,6 +50,10 @@ export interface RunOptions {
   readonly runTimeoutMs?: number
   /** How long a tool call may take unless the tool or its agent has its own limit, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number
+  /** How large the result of a tool may be, in bytes of its JSON: the model gets an error for a larger one. Default: no limit. */
+  readonly toolResultBytes?: number
+  /** How large events and what they add up to may be. Default: no limit. */
+  readonly sizes?: SizeLimits
   /** Called before each model call and tool call. Throws to stop the run there. */
   readonly assertActive?: () => void
   /**
@@ -229,7 +234,8 @@ export function startCheckedRun(agent: Agent, fields: RunFields, options: StartO
 
 /** Lists each option by name: a spread would give every run an object shape of its own. */
 function settledOptions(options: StartOptions): SettledOptions {
-  const { checkpoint, checkpoints, edit, identity, native, values, toolTimeoutMs, trace } = options
+  const { checkpoint, checkpoints, edit, identity, native, values, trace } = options
+  const { toolTimeoutMs, toolResultBytes, sizes } = options
   const { newId = randomIds, clock = systemClock, onProblem = ignoreProblem, graceMs = 1000 } = options
   const { assertActive = alwaysActive } = options
   const { isPrivateKey = never } = options
@@ -241,6 +247,8 @@ function settledOptions(options: StartOptions): SettledOptions {
     native,
     values,
     toolTimeoutMs,
+    toolResultBytes,
+    sizes,
     isPrivateKey,
     trace,
     newId,

@@ -32,7 +32,8 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const translator = createGraphTranslator(setup, ctx, start.thread)
   const run: GraphRun = { setup, ctx, config, translator }
   const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
-  const { native: hooks, graceMs, clock, report, callId, toolTimeoutMs, assertActive } = ctx.services
+  const { native: hooks, graceMs, clock, report, callId, assertActive } = ctx.services
+  const { toolTimeoutMs, toolResultBytes } = ctx.services
   const answeredCalls = new Set<string>()
   let next: GraphInput | undefined = start
   let attempt = new GraphAttempt()
@@ -42,7 +43,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
       const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
       // Not a generator of its own: each one on the way costs every token.
       for await (const event of new GraphStream(setup.graph, {
-        ...{ ...options, graceMs, clock, report, callId, toolTimeoutMs, assertActive },
+        ...{ ...options, graceMs, clock, report, callId, toolTimeoutMs, toolResultBytes, assertActive },
       })) {
         if (event.type !== 'model-chunk') attempt.note(event)
         const shown = hooks ? await applyNativeHooks(hooks, event, translate) : translate(event)

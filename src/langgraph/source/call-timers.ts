@@ -6,24 +6,28 @@ export interface CallTimersOptions {
   /** How long a call may take, in milliseconds. */
   readonly timeoutMs: number
   readonly clock: Clock
+  /** The most bytes of a result. */
+  readonly maxBytes: number | undefined
   /** Called with TOOL_ERROR when the time of a call is over. */
   readonly onTimeout: (error: MillraceError) => void
 }
 
 /**
- * The time limit for calls of tools in one run of a graph. Tool nodes keep to it by themselves. A tool that the code of a
+ * The limits for calls of tools in one run of a graph. Tool nodes keep to them by themselves. A tool that the code of a
  * node calls cannot be stopped alone: the graph is.
  */
 export class CallTimers implements CallLimit {
   readonly timeoutMs: number
   readonly clock: Clock
+  readonly maxBytes: number | undefined
   readonly #onTimeout: CallTimersOptions['onTimeout']
   readonly #limited = new Set<string>()
   readonly #timers = new Map<string, () => void>()
 
-  constructor({ timeoutMs, clock, onTimeout }: CallTimersOptions) {
+  constructor({ timeoutMs, clock, maxBytes, onTimeout }: CallTimersOptions) {
     this.timeoutMs = timeoutMs
     this.clock = clock
+    this.maxBytes = maxBytes
     this.#onTimeout = onTimeout
   }
 
@@ -32,8 +36,8 @@ export class CallTimers implements CallLimit {
   }
 
   start(runId: string, name: string, toolCallId: string | undefined): void {
-    if (toolCallId !== undefined && this.#limited.has(toolCallId)) return
     const { timeoutMs } = this
+    if (timeoutMs === Infinity || (toolCallId !== undefined && this.#limited.has(toolCallId))) return
     const fail = (): void =>
       this.#onTimeout(new MillraceError('TOOL_ERROR', `Tool '${name}' took longer than ${timeoutMs} ms.`))
     this.#timers.set(runId, this.clock.schedule(timeoutMs, fail))

@@ -7,10 +7,11 @@ import type { Clock } from '../../core/clock.js'
 /** Marks the callback handler of this bridge among those of a run. The same symbol in every copy of the package. */
 export const emitTarget = Symbol.for('millrace.langgraph.emit-target')
 
-/** How long a call of a tool may take. */
+/** How long a call of a tool may take, and how large its result may be. */
 export interface CallLimit {
   readonly timeoutMs: number
   readonly clock: Clock
+  readonly maxBytes: number | undefined
   /** Notes a call that keeps to the limit by itself. */
   addLimited(toolCallId: string): void
 }
@@ -18,7 +19,7 @@ export interface CallLimit {
 /** Takes the custom events that the code of a graph emits. */
 export interface EmitTarget {
   readonly [emitTarget]: true
-  /** Undefined: calls of tools may take any time. */
+  /** Undefined: calls of tools have no limits. */
   readonly callLimit?: CallLimit | undefined
   /** Returns a promise while the reader is behind; it never rejects. */
   handleCustomEvent(name: string, value: unknown, runId: string | undefined): Promise<unknown> | undefined

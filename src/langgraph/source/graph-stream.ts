@@ -26,6 +26,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly callId?: (wanted: string) => string
   /** How long a call of a tool may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number | undefined
+  /** How large the result of a tool may be, in bytes of its JSON. Default: no limit. */
+  readonly toolResultBytes?: number | undefined
 }
 
 type StreamResult = IteratorResult<GraphEvent, void>
@@ -141,9 +143,13 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
   }
 
   #callLimit(): CallTimers | undefined {
-    const { toolTimeoutMs: timeoutMs = Infinity, clock = systemClock } = this.#options
-    if (timeoutMs === Infinity) return undefined
-    return new CallTimers({ timeoutMs, clock, onTimeout: (error) => this.#stop.abort(error) })
+    const {
+      toolTimeoutMs: timeoutMs = Infinity,
+      toolResultBytes: maxBytes,
+      clock = systemClock,
+    } = this.#options
+    if (timeoutMs === Infinity && maxBytes === undefined) return undefined
+    return new CallTimers({ timeoutMs, clock, maxBytes, onTimeout: (error) => this.#stop.abort(error) })
   }
 
   /** Called at each `next()` after the last event. Only the first one gets the error. */

@@ -1,10 +1,14 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import jsonpatch from 'fast-json-patch'
+import { jsonSize } from '../../core/json-size.js'
 import type { EventOf } from '../contract.js'
 
 export type PatchResult = { ok: true; document: unknown } | { ok: false; reason: string }
 
 type Container = Record<string, unknown>
+
+/** What one patch may copy, in characters of JSON: a list that is copied into itself doubles with every operation. */
+const maxCopied = 4 * 1024 * 1024
 
 /**
  * Applies an RFC 6902 patch as AG-UI clients do (same library, same checks) and never changes `document`: only the
@@ -13,11 +17,16 @@ type Container = Record<string, unknown>
 export function applyPatch(document: unknown, patch: readonly JsonPatchOperation[]): PatchResult {
   const fresh = new Set<object>()
   let current = document
+  let copiable = maxCopied
   for (const [index, operation] of patch.entries()) {
     try {
       // RFC 6902 forbids it; the library would tie the document into a circle.
       if (operation.op === 'move' && isBelowPointer(operation.path, operation.from))
         throw new TypeError('into itself')
+      if (operation.op === 'copy') {
+        copiable -= jsonSize(jsonpatch.getValueByPointer(current, operation.from), copiable)
+        if (copiable < 0) throw new TypeError('copies too much')
+      }
       current = copySpine(current, operation.path, fresh)
       if (operation.op === 'move') current = copySpine(current, operation.from, fresh)
       current = jsonpatch.applyOperation(current, operation, true, true, true, index).newDocument

@@ -452,13 +452,13 @@ describe('what lock gives is called exactly once', () => {
     expect(count).toEqual(once)
   })
 
-  test('when there are too many runs', async () => {
+  test('and lock is not asked when there are too many runs', async () => {
     const { count, made } = counted(talker([['I', { wait: aborted }]]), {}, { limits: { runs: 1 } })
     const stream = await made.open('/run', { body: inputOf() })
     await stream.until('TEXT_MESSAGE_CONTENT')
     const refused = await made.ask('POST /run', { body: inputOf({ threadId: 'thread-2' }) })
     expectRefusal(refused, 429, 'TOO_MANY_RUNS')
-    expect(count).toEqual({ locked: 2, unlocked: 1 })
+    expect(count).toEqual({ locked: 1, unlocked: 0 })
   })
 
   test('when a later hook refuses', async () => {

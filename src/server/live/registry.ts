@@ -34,7 +34,7 @@ export interface RunRegistry {
   readonly size: number
   get(key: ThreadKey): LiveRun | undefined
   all(): readonly LiveRun[]
-  /** Reserves a slot for a run and returns its release. Throws TOO_MANY_RUNS when there is none. */
+  /** Reserves a slot for a run, live or waiting, and returns its release. Throws TOO_MANY_RUNS when there is none. */
   reserve(key: ThreadKey): () => void
   add(run: LiveRun): void
   remove(run: LiveRun): void
@@ -84,9 +84,9 @@ export function createRunRegistry({
     reserve({ app, user }) {
       const owner = JSON.stringify([app, user])
       const own = slotsByUser.get(owner) ?? 0
-      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are live; no more than ${maxRuns} may be.`)
+      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are live or wait; no more than ${maxRuns} may.`)
       if (own >= runsPerUser)
-        throw tooManyRuns(`${own} runs of this user are live; no more than ${runsPerUser} may be.`)
+        throw tooManyRuns(`${own} runs of this user are live or wait; no more than ${runsPerUser} may.`)
       slotsByUser.set(owner, own + 1)
       slots++
       let isReleased = false

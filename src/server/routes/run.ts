@@ -36,6 +36,8 @@ export const runRoute: Route = {
       needsSubscriber: server.onDisconnect === 'auto' && !canReconnect(server, request.request.headers),
       request: request.request,
       address: request.address,
+      // Before it waits for anything: what waits takes memory too.
+      releaseSlot: server.registry.reserve(key),
     }
     const accepting = acceptRun(server, incoming)
     server.registry.starting.add(accepting, { key, runId, controller })

@@ -17,6 +17,7 @@ import { stopAbandoned } from '../live/abandonment.js'
 import type { LiveRun } from '../live/registry.js'
 import { auditedAnswers } from '../observe/audit.js'
 import { startRunSpan } from '../observe/tracing.js'
+import { checkPlanSizes } from '../plan/check-sizes.js'
 import { planRun } from '../plan/plan-run.js'
 import type { AgentPlan, PlanRequest, RunPlan, StorePlan } from '../plan/run-plan.js'
 import { recoverThread } from '../recovery/recover-thread.js'
@@ -42,6 +43,8 @@ export interface IncomingRun {
   readonly request: Request
   /** Where it came from, if that is known. */
   readonly address: string | undefined
+  /** Releases the slot of the request among the runs. It has one while it waits, too. */
+  readonly releaseSlot: () => void
 }
 
 /** A live run, or the events of one that needs no agent. */
@@ -61,9 +64,10 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
   const releases = new ReleaseStack((error) =>
     log.error({ ...key, err: error }, 'a thread could not be freed'),
   )
-  // Before the lease: the live run may be over when the lease is granted.
-  const messagesOnArrival = await countMessagesOnArrival(server, key)
+  releases.defer(incoming.releaseSlot)
   try {
+    // Before the lease: the live run may be over when the lease is granted.
+    const messagesOnArrival = await countMessagesOnArrival(server, key)
     // Before the application's lock, which that run holds.
     await stopAbandoned(server, key)
     await recordInput(server, input, info)
@@ -144,6 +148,7 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const input = await changeInput(server, { input: incoming.input, info, thread })
   const request = { thread, input, history, rules, isLegacy, messagesOnArrival }
   const plan = await withInitialState(leased, request, planRun(request))
+  if (plan.type === 'run' || plan.type === 'store') checkPlanSizes(plan, server.limits)
   if (plan.type === 'run') {
     const run = await startOnThread(leased, { thread, input, plan })
     auditAnswers(server, incoming, plan)
@@ -210,7 +215,6 @@ async function startOnThread(
 ): Promise<LiveRun> {
   const { server, incoming, lease, info, releases } = leased
   const { registry, store, clock, housekeeping, metrics, log } = server
-  releases.defer(registry.reserve(lease.key))
   if (!thread) await housekeeping.makeRoom(lease.key, lease.key.thread)
   const forked = first.fork && thread ? await saveFork(server, thread, first) : first
   const plan = { ...forked, catchUp: await toVisibleCatchUp(server, forked.catchUp, info) }

@@ -143,6 +143,8 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
         sink: pipe,
         runTimeoutMs: limits.runTimeoutMs,
         toolTimeoutMs: limits.toolTimeoutMs,
+        toolResultBytes: limits.toolResultBytes,
+        sizes: limits,
         assertActive: () => this.#renewal.assertValid(),
         isPrivateKey: server.stateRulesOf(lease.key).isPrivate,
         trace: span.context,

@@ -4,6 +4,7 @@ import { MillraceError } from '../../core/errors.js'
 import type { Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { ThreadName, ThreadStates } from '../contract.js'
+import { checkStateSize } from '../plan/check-sizes.js'
 import { loadThread, recoverThread } from '../recovery/recover-thread.js'
 import { unknownThread } from '../request/errors.js'
 import { adoptThread, memoryOf, readRememberedThread, toThreadOwner } from '../run/agent-memory.js'
@@ -63,6 +64,7 @@ export async function changeThreadState(
     // Clients that have not seen the change still hold this state. When they send it back, they change nothing.
     const shown = thread.shown ?? thread.state
     const state = server.stateRulesOf(key).stored(change(thread.state))
+    checkStateSize(state, server.limits)
     const next = await store.threads.commit(lease, {
       ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
       ...(checkpoint === undefined ? {} : { checkpoint }),
