@@ -90,12 +90,15 @@ describe.each(kinds)('a store that fails with %s', (_, makeError, status, code) 
     expect(textOf(await made.run())).toBe('Fine.')
   })
 
-  const reads = ['GET /message_snapshot/thread-1', 'GET /state_snapshot/thread-1'] as const
+  const reads = [
+    ['threads.load', 'GET /message_snapshot/thread-1'],
+    ['threads.loadHead', 'GET /state_snapshot/thread-1'],
+  ] as const
 
-  test.each(reads)('at threads.load refuses %s', async (route) => {
+  test.each(reads)('at %s refuses %s', async (operation, route) => {
     const { made, fail, repair } = served()
     await made.run()
-    fail('threads.load', makeError())
+    fail(operation, makeError())
     const refused = await made.ask(route)
     expectRefusal(refused, status, code)
     expectNothingLeaked(refused.text)
@@ -103,7 +106,7 @@ describe.each(kinds)('a store that fails with %s', (_, makeError, status, code) 
     expect((await made.ask(route)).status).toBe(200)
   })
 
-  test.each(['threads.load', 'leases.acquire', 'threads.commit'] as const)(
+  test.each(['threads.loadHead', 'leases.acquire', 'threads.commit'] as const)(
     'at %s refuses a patch, and leaves the state and the thread free',
     async (operation) => {
       const { made, fail, repair, store } = served()

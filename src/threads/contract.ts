@@ -19,6 +19,8 @@ export interface Store {
 
 export interface ThreadStore {
   load(key: ThreadKey): Promise<Thread | undefined>
+  /** Loads a thread without its messages and `shown`, which a change of the state does not need. */
+  loadHead(key: ThreadKey): Promise<ThreadHead | undefined>
   /** Records that a run has started. Makes the thread if there is none, with version 0 and nothing in it. */
   begin(lease: Lease, run: RunRecord): Promise<void>
   /**
@@ -126,6 +128,11 @@ export interface ThreadLabels {
   readonly archived?: boolean
 }
 
+/** A thread without its messages, and without the state that clients last saw. */
+export interface ThreadHead extends Omit<Thread, 'messages' | 'shown'> {
+  readonly messageCount: number
+}
+
 export interface PendingToolCall {
   readonly id: string
   readonly name: string
@@ -170,6 +177,8 @@ export interface ThreadChange extends MessageChange {
   readonly version: number
   readonly state: unknown
   readonly shown?: unknown
+  /** Keeps `shown`, or makes the state before this change what was shown if there is none. In place of `shown`. Default false. */
+  readonly keepsShown?: boolean
   readonly interrupts: readonly Interrupt[]
   readonly pendingToolCalls: readonly PendingToolCall[]
   readonly checkpoint?: unknown

@@ -1,6 +1,6 @@
 import { readJson } from '../request/read-json.js'
 import { patchState } from '../state/patch-state.js'
-import { changeThreadState, readThread } from '../state/thread-state.js'
+import { changeThreadState, readState } from '../state/thread-state.js'
 import { jsonResponse, threadInPath, type Route } from './route.js'
 
 /** `GET /state_snapshot/{id}`: the state as a STATE_SNAPSHOT event, without its private keys. */
@@ -10,7 +10,7 @@ export const stateRoute: Route = {
   optional: 'history',
   async handle(server, request) {
     const key = threadInPath(server, request)
-    const { state } = await readThread(server, key)
+    const state = await readState(server, key)
     return jsonResponse({ type: 'STATE_SNAPSHOT', snapshot: server.stateRulesOf(key).visible(state) })
   },
 }

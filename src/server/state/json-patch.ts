@@ -30,32 +30,59 @@ export function readAt(document: unknown, pointer: string): unknown {
 }
 
 /**
- * Applies an operation below the root, in place. `source` is the value at its `from`. Not with the library that clients
- * use: that copies what it moves and finds inherited members, so a stranger's patch could cost too much.
+ * The document with copies of the containers on the way to a pointer, so that an operation may write there. Those in `own` are
+ * copies already. All else is shared: the work does not grow with the document.
  */
-export function applyOperation(document: unknown, operation: JsonPatchOperation, source: unknown): void {
+export function withOwnPath(document: unknown, pointer: string, own: Set<object>): unknown {
+  if (pointer === '' || !isContainer(document)) return document
+  const root = copyOnce(document, own)
+  let node = root
+  for (const key of segmentsOf(pointer).slice(0, -1)) {
+    const child = childOf(node, key)
+    if (!isContainer(child)) break
+    node = node[key] = copyOnce(child, own)
+  }
+  return root
+}
+
+/**
+ * Applies an operation below the root, in place. `source` is the value at its `from`. Returns how many entries of lists had to
+ * move. Not with the library that clients use: that copies what it moves and finds inherited members, so a stranger's
+ * patch could cost too much.
+ */
+export function applyOperation(document: unknown, operation: JsonPatchOperation, source: unknown): number {
   const { path } = operation
   switch (operation.op) {
     case 'test':
       if (!isEqual(readAt(document, path), operation.value))
         throw new PatchMisfit(`the test of '${path}' has failed`)
-      return
+      return 0
     case 'remove':
-      removeAt(document, path)
-      return
+      return removeAt(document, path)
     case 'replace':
       replaceAt(document, path, operation.value)
-      return
+      return 0
     case 'add':
-      addAt(document, path, operation.value)
-      return
+      return addAt(document, path, operation.value)
     case 'move':
-      removeAt(document, operation.from)
-      addAt(document, path, source)
-      return
+      return removeAt(document, operation.from) + addAt(document, path, source)
     case 'copy':
-      addAt(document, path, source)
+      return addAt(document, path, source)
   }
+}
+
+type Container = Record<string, unknown>
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null
+}
+
+function copyOnce(container: Container, own: Set<object>): Container {
+  if (own.has(container)) return container
+  // A list is indexed by text here, as an object is.
+  const copy = (Array.isArray(container) ? [...(container as unknown[])] : { ...container }) as Container
+  own.add(copy)
+  return copy
 }
 
 const arrayIndex = /^(?:0|[1-9]\d*)$/
@@ -72,14 +99,17 @@ function containerOf(document: unknown, pointer: string): { parent: unknown; key
   return { parent: segments.reduce(childOf, document), key }
 }
 
-function addAt(document: unknown, pointer: string, value: unknown): void {
+function addAt(document: unknown, pointer: string, value: unknown): number {
   const { parent, key } = containerOf(document, pointer)
   if (Array.isArray(parent)) {
     const at = key === '-' ? parent.length : arrayIndex.test(key) ? Number(key) : Infinity
     if (at > parent.length) throw new PatchMisfit(`'${pointer}' is no position in the list`)
     parent.splice(at, 0, value)
-  } else if (isRecord(parent)) parent[key] = value
-  else throw new PatchMisfit(`there is nothing to hold '${pointer}'`)
+    return parent.length - at
+  }
+  if (!isRecord(parent)) throw new PatchMisfit(`there is nothing to hold '${pointer}'`)
+  parent[key] = value
+  return 0
 }
 
 function replaceAt(document: unknown, pointer: string, value: unknown): void {
@@ -89,9 +119,13 @@ function replaceAt(document: unknown, pointer: string, value: unknown): void {
   else if (isRecord(parent)) parent[key] = value
 }
 
-function removeAt(document: unknown, pointer: string): void {
+function removeAt(document: unknown, pointer: string): number {
   readAt(document, pointer)
   const { parent, key } = containerOf(document, pointer)
-  if (Array.isArray(parent)) parent.splice(Number(key), 1)
-  else if (isRecord(parent)) Reflect.deleteProperty(parent, key)
+  if (Array.isArray(parent)) {
+    parent.splice(Number(key), 1)
+    return parent.length - Number(key)
+  }
+  if (isRecord(parent)) Reflect.deleteProperty(parent, key)
+  return 0
 }

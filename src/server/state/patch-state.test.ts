@@ -242,3 +242,27 @@ describe('whatever a patch does', () => {
     }
   }
 })
+
+describe('the cost of a patch', () => {
+  const rows = Array.from({ length: 1000 }, (_, id) => ({ id }))
+
+  it('is that of what it changes: all else is shared with the state', () => {
+    const before = { rows, other: { deep: {} }, count: 0 }
+    const patch = [
+      { op: 'replace', path: '/count', value: 1 },
+      { op: 'add', path: '/rows/-', value: { id: 1000 } },
+    ]
+    const after = patchState(before, patch, rules) as typeof before
+    expect(after.other).toBe(before.other)
+    expect(after.rows[0]).toBe(rows[0])
+    expect([rows.length, after.rows.length]).toEqual([1000, 1001])
+  })
+
+  it('is bounded when entries at the front of a long list push all others', () => {
+    const long = { list: Array.from({ length: 300_000 }, () => 1) }
+    const patch = Array.from({ length: 1000 }, () => ({ op: 'add', path: '/list/0', value: 1 }))
+    const { code, message } = failure(patch, long)
+    expect([code, message]).toEqual(['INVALID_PATCH', expect.stringMatching(/moves too many entries/)])
+    expect(patchState(long, patch.slice(0, 100), rules)).toMatchObject({ list: { length: 300_100 } })
+  })
+})

@@ -2,18 +2,29 @@ import type { JsonPatchOperation } from '@ag-ui/core'
 import { JsonPatchOperationSchema } from '@ag-ui/core/schemas'
 import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord, withoutKeys } from '../../core/json.js'
-import { applyOperation, PatchMisfit, readAt, segmentsOf, toPointer, topKeyOf } from './json-patch.js'
+import { jsonSize } from '../../core/json-size.js'
+import {
+  applyOperation,
+  PatchMisfit,
+  readAt,
+  segmentsOf,
+  toPointer,
+  topKeyOf,
+  withOwnPath,
+} from './json-patch.js'
 import type { StateRulesHandle } from './state-rules.js'
 
 const maxOperations = 1000
 // A list that is copied into itself doubles with every operation.
 const maxCopied = 1_000_000
+// An entry at the front of a long list moves all others.
+const maxMoved = 100_000_000
 const maxDepth = 256
 
 /**
  * Applies a client's RFC 6902 patch to a state, as a whole or not at all. The root stands for what the client may
  * change: an operation on it leaves the server's keys as they are, and may name one only with the value that it has. Never
- * changes its arguments.
+ * changes its arguments, and shares with the state what it does not change: a small patch of a large state costs little.
  *
  * Throws INVALID_PATCH for a value that is no patch or touches the server's keys, and PATCH_CONFLICT for a patch that does
  * not fit the state. Both name the operation, counted from 0.
@@ -22,8 +33,8 @@ export function patchState(state: unknown, patch: unknown, rules: StateRulesHand
   const operations = checkPatch(patch, rules)
   const full = state ?? {}
   // Without private keys, so that no operation can copy or test them.
-  const document = applyOperations(cloneJson(rules.visible(full)), operations, rules)
-  if (isDeeperThan(document, maxDepth))
+  const document = applyOperations(rules.visible(full), operations, rules)
+  if (canDeepen(operations) && isDeeperThan(document, maxDepth))
     throw invalidPatch(operations.length - 1, 'the state is nested too deeply')
   return isRecord(full) && isRecord(document) ? { ...document, ...rules.privatePart(full) } : document
 }
@@ -84,31 +95,58 @@ function accessProblem(operation: JsonPatchOperation, rules: StateRulesHandle): 
   return denied === undefined ? undefined : `'${denied}' is not yours to change`
 }
 
-/** Changes `start` in place, and returns it or what replaces it. */
+/** Whether the state has to be measured behind these operations. Values of a request are not deep by themselves. */
+function canDeepen(operations: readonly JsonPatchOperation[]): boolean {
+  return operations.some(
+    (operation) => 'from' in operation || ('value' in operation && isDeepAt(operation.path, operation.value)),
+  )
+}
+
+function isDeepAt(path: string, value: unknown): boolean {
+  const above = segmentsOf(path).length
+  return above >= maxDepth || isDeeperThan(value, maxDepth - above)
+}
+
+/** What one patch may still cost. */
+interface PatchBudget {
+  copied: number
+  moved: number
+}
+
 function applyOperations(
   start: unknown,
   operations: readonly JsonPatchOperation[],
   rules: StateRulesHandle,
 ): unknown {
+  const own = new Set<object>()
+  const budget = { copied: maxCopied, moved: maxMoved }
   let document = start
-  let left = maxCopied
-  for (const [index, original] of operations.entries()) {
+  for (const [index, operation] of operations.entries()) {
     try {
-      let source = 'from' in original ? readAt(document, original.from) : undefined
-      const operation = withOwnValue(original)
-      if (operation.op === 'copy') {
-        const text = isDeeperThan(source, maxDepth) ? undefined : JSON.stringify(source)
-        left -= text?.length ?? Infinity
-        if (text === undefined || left < 0) throw invalidPatch(index, 'it copies too much')
-        source = JSON.parse(text)
+      const source = sourceOf(document, operation, budget)
+      if (budget.copied < 0) throw invalidPatch(index, 'the patch copies too much')
+      if (operation.path === '') {
+        document = applyToRoot(document, { operation, source, index, rules })
+        continue
       }
-      if (operation.path === '') document = applyToRoot(document, { operation, source, index, rules })
-      else applyOperation(document, operation, source)
+      if (operation.op !== 'test') document = withOwnPath(document, operation.path, own)
+      if (operation.op === 'move') document = withOwnPath(document, operation.from, own)
+      budget.moved -= applyOperation(document, operation, source)
+      if (budget.moved < 0) throw invalidPatch(index, 'the patch moves too many entries of lists')
     } catch (error) {
       throw error instanceof PatchMisfit ? patchConflict(index, error.message) : error
     }
   }
   return document
+}
+
+/** The value at `from`; of a copy, a value of its own. Undefined, with nothing left of the budget, for too large a one. */
+function sourceOf(document: unknown, operation: JsonPatchOperation, budget: PatchBudget): unknown {
+  if (!('from' in operation)) return undefined
+  const source = readAt(document, operation.from)
+  if (operation.op !== 'copy') return source
+  budget.copied -= isDeeperThan(source, maxDepth) ? Infinity : jsonSize(source, budget.copied)
+  return budget.copied < 0 ? undefined : cloneJson(source)
 }
 
 interface RootOperation {
@@ -130,13 +168,6 @@ function applyToRoot(document: unknown, { operation, source, index, rules }: Roo
   const denied = Object.keys(next).find((key) => rules.isServerKey(key) && !isEqual(next[key], current[key]))
   if (denied !== undefined) throw invalidPatch(index, `'${toPointer(denied)}' is not yours to change`)
   return { ...next, ...(withoutKeys(current, (key) => !rules.isServerKey(key)) as object) }
-}
-
-/** Copies the value: later operations may write into it. */
-function withOwnValue(operation: JsonPatchOperation): JsonPatchOperation {
-  return 'value' in operation && operation.op !== 'test'
-    ? { ...operation, value: cloneJson(operation.value) }
-    : operation
 }
 
 function cloneJson(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/json.js'
 import { toJson } from '../../core/to-json.js'
 import { MillraceError } from '../../core/errors.js'
-import type { Thread, ThreadKey } from '../../threads/contract.js'
+import type { Lease, Thread, ThreadHead, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { ThreadName, ThreadStates } from '../contract.js'
 import { checkStateSize } from '../plan/check-sizes.js'
@@ -40,6 +40,13 @@ function stillOpen(thread: Thread): Pick<ReadThread, keyof typeof nothingOpen> {
   }
 }
 
+/** Reads a thread's state, as `readThread` does. */
+export async function readState(server: ServerContext, key: ThreadKey): Promise<unknown> {
+  const head = await server.store.threads.loadHead(key)
+  const isCommitted = head !== undefined && head.version > 0 && head.run?.status !== 'running'
+  return isCommitted ? head.state : (await readThread(server, key)).state
+}
+
 interface StateChange {
   /** Returns the new full state. What it throws rejects the change. */
   readonly change: (state: unknown) => unknown
@@ -54,19 +61,17 @@ export async function changeThreadState(
   { change, signal }: StateChange,
 ): Promise<{ readonly state: unknown; readonly version: number }> {
   const { store } = server
-  // A thread that does not exist is not leased.
-  await readThread(server, key)
   const lease = await acquireLease(server, key, { signal })
   try {
-    const thread = (await recoverThread(server, lease)) ?? (await adoptThread(server, lease))
+    const thread = await loadHead(server, lease)
     if (!thread) throw unknownThread(key)
-    const { version, interrupts, pendingToolCalls, checkpoint, messages } = thread
-    // Clients that have not seen the change still hold this state. When they send it back, they change nothing.
-    const shown = thread.shown ?? thread.state
+    const { version, interrupts, pendingToolCalls, checkpoint, messageCount } = thread
     const state = server.stateRulesOf(key).stored(change(thread.state))
     checkStateSize(state, server.limits)
     const next = await store.threads.commit(lease, {
-      ...{ version, keep: messages.length, append: [], state, shown, interrupts, pendingToolCalls },
+      ...{ version, keep: messageCount, append: [], state, interrupts, pendingToolCalls },
+      // Clients that have not seen the change still hold the state before it. When they send it back, they change nothing.
+      keepsShown: true,
       ...(checkpoint === undefined ? {} : { checkpoint }),
     })
     await writeToMemory(server, key, state)
@@ -74,6 +79,14 @@ export async function changeThreadState(
   } finally {
     await store.leases.release(lease)
   }
+}
+
+/** The thread without its messages, after recovery. Most changes of a state need no more. */
+async function loadHead(server: ServerContext, lease: Lease): Promise<ThreadHead | undefined> {
+  const head = await server.store.threads.loadHead(lease.key)
+  if (head && head.run?.status !== 'running') return head
+  const thread = (await recoverThread(server, lease)) ?? (await adoptThread(server, lease))
+  return thread && { ...thread, messageCount: thread.messages.length }
 }
 
 /** Passes the new state to the agent's runtime. Only logs a failure: the next run passes the state again. */
@@ -101,7 +114,7 @@ export function createThreadStates(server: ServerContext): ThreadStates {
     ).state
   }
   return {
-    read: async (name) => (await readThread(server, keyOf(name))).state,
+    read: async (name) => readState(server, keyOf(name)),
     update,
     clear: (name, { keep = ['app:', 'user:'] } = {}) =>
       update(name, (state) =>

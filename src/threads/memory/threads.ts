@@ -85,6 +85,13 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
 
   return {
     load: (key) => toPromise(() => threads.get(threadKeyText(key))),
+    loadHead: (key) =>
+      toPromise(() => {
+        const thread = threads.get(threadKeyText(key))
+        if (thread === undefined) return undefined
+        const { messages, shown: _, ...head } = thread
+        return { ...head, messageCount: messages.length }
+      }),
     begin: (lease, run) => toPromise(() => put(deepFreeze({ ...threadFor(lease), run }))),
     commit: (lease, change, { release = false } = {}) =>
       toPromise(() => {
@@ -123,7 +130,8 @@ function emptyThread(key: ThreadKey, now: number): Thread {
 /** The thread after a change. Throws VERSION_CONFLICT if the change was made from another version. */
 function applyChange(thread: Thread, change: ThreadChange, now: number): Thread {
   assertFits(thread, change)
-  const { version, state, shown, interrupts, pendingToolCalls, checkpoint } = change
+  const { version, state, interrupts, pendingToolCalls, checkpoint, keepsShown = false } = change
+  const shown: unknown = keepsShown ? (thread.shown ?? thread.state) : change.shown
   const { checkpoint: _checkpoint, shown: _shown, ...unchanged } = thread
   return deepFreeze({
     ...unchanged,

@@ -4,6 +4,7 @@ import type {
   RunStatus,
   Thread,
   ThreadChange,
+  ThreadHead,
   ThreadKey,
   ThreadLabels,
   ThreadSummary,
@@ -21,11 +22,11 @@ import { createMessageRows } from './message-rows.js'
 
 /** The rows of threads, their messages and their runs. All methods are for use in a transaction. */
 export interface ThreadRows {
-  find(key: ThreadKey): ThreadHead | undefined
+  find(key: ThreadKey): RowHead | undefined
   /** Creates the row of a thread. Without a commit or a run it is no thread yet. */
-  create(key: ThreadKey, now: number): ThreadHead
+  create(key: ThreadKey, now: number): RowHead
   /** Writes a change, except for its log. With a `source`, the messages that are kept are those of another thread. */
-  update(head: ThreadHead & { source?: ThreadHead | undefined }, change: ThreadChange, now: number): void
+  update(head: RowHead & { source?: RowHead | undefined }, change: ThreadChange, now: number): void
   /** Records the live run. Creates the row of the thread if there is none. */
   startRun(key: ThreadKey, run: RunRecord, now: number): void
   /** Returns false if there is no such thread. */
@@ -34,7 +35,7 @@ export interface ThreadRows {
 }
 
 /** The columns of a thread that a write needs. All other tables refer to its id. */
-interface ThreadHead {
+interface RowHead {
   readonly id: number
   readonly version: number
   readonly messageCount: number
@@ -60,7 +61,8 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
   const update = connection.prepare(
     `UPDATE threads SET version = version + 1, updated_at = max(updated_at, ?), message_count = ?,
        interrupt_count = ?, pending_count = ?, title = iif(is_title_given, title, coalesce(?, title)), forked_from = coalesce(?, forked_from),
-       run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?, shown = ? WHERE id = ?`,
+       run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?,
+       shown = CASE WHEN ? THEN coalesce(shown, state) ELSE ? END WHERE id = ?`,
   )
   const messages = createMessageRows(connection)
   const putRun = connection.prepare(
@@ -108,6 +110,7 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
         JSON.stringify(pendingToolCalls),
         JSON.stringify(change.state),
         jsonOrNull(change.checkpoint),
+        change.keepsShown === true ? 1 : 0,
         jsonOrNull(change.shown),
         id,
       )
@@ -175,11 +178,15 @@ export interface SummaryRow extends CommonRow {
   readonly pending_count: SqlInteger
 }
 
-export interface ThreadRow extends CommonRow {
+export interface HeadOfThreadRow extends CommonRow {
   readonly state: string
   readonly interrupts: string
   readonly pending: string
   readonly checkpoint: string | null
+  readonly message_count: SqlInteger
+}
+
+export interface ThreadRow extends Omit<HeadOfThreadRow, 'message_count'> {
   readonly shown: string | null
   /** All messages, separated by commas; null if there are none. */
   readonly inherited: string | null
@@ -194,11 +201,16 @@ const fromThreads = 'FROM threads t LEFT JOIN runs r ON r.thread_id = t.id AND r
 /** The beginning of a statement that returns `SummaryRow`s. */
 export const selectSummaries = `SELECT ${commonColumns}, t.message_count, t.interrupt_count, t.pending_count ${fromThreads}`
 
+const headColumns = `${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint`
+
+/** The beginning of a query for `HeadOfThreadRow`s. */
+export const selectHeads = `SELECT ${headColumns}, t.message_count ${fromThreads}`
+
 /**
  * The beginning of a query for `ThreadRow`s. SQLite joins the messages, in half the time of one row for each, and
  * keeps the order of the inner query.
  */
-export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.interrupts, t.pending, t.checkpoint, t.shown,
+export const selectThreads = `SELECT ${headColumns}, t.shown,
   (SELECT group_concat(json) FROM
     (SELECT m.json FROM inherited i CROSS JOIN messages m ON m.segment_id = i.segment_id
        AND m.position >= i.start AND m.position < i.until WHERE i.thread_id = t.id
@@ -208,14 +220,21 @@ export const selectThreads = `SELECT ${commonColumns}, r.start, t.state, t.inter
      ORDER BY position)) AS messages ${fromThreads}`
 
 export function toThread(row: ThreadRow): Thread {
+  const shown = row.shown === null ? {} : { shown: JSON.parse(row.shown) as unknown }
+  return { ...headMembers(row), ...shown, messages: toMessages(row) }
+}
+
+export function toThreadHead(row: HeadOfThreadRow): ThreadHead {
+  return { ...headMembers(row), messageCount: Number(row.message_count) }
+}
+
+function headMembers(row: Omit<HeadOfThreadRow, 'message_count'>): Omit<Thread, 'messages' | 'shown'> {
   return {
     ...commonMembers(row),
-    messages: toMessages(row),
     state: JSON.parse(row.state) as unknown,
     interrupts: JSON.parse(row.interrupts) as Thread['interrupts'],
     pendingToolCalls: JSON.parse(row.pending) as Thread['pendingToolCalls'],
     ...(row.checkpoint === null ? {} : { checkpoint: JSON.parse(row.checkpoint) as unknown }),
-    ...(row.shown === null ? {} : { shown: JSON.parse(row.shown) as unknown }),
     ...latestRun(row),
   }
 }

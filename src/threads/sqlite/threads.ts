@@ -14,10 +14,13 @@ import {
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
 import {
+  selectHeads,
   selectSummaries,
   selectThreads,
   toSummary,
   toThread,
+  toThreadHead,
+  type HeadOfThreadRow,
   type SummaryRow,
   type ThreadRow,
   type ThreadRows,
@@ -34,9 +37,9 @@ export interface SqliteThreadsOptions {
 export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore {
   const { connection, clock, leases, log, rows } = options
   // A row with events alone is no thread yet.
-  const load = connection.prepare<ThreadRow>(
-    `${selectThreads} WHERE ${keyMatches} AND (version > 0 OR t.run_id IS NOT NULL)`,
-  )
+  const isThread = `${keyMatches} AND (version > 0 OR t.run_id IS NOT NULL)`
+  const load = connection.prepare<ThreadRow>(`${selectThreads} WHERE ${isThread}`)
+  const loadHead = connection.prepare<HeadOfThreadRow>(`${selectHeads} WHERE ${isThread}`)
   const idle = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND updated_at < ? ORDER BY updated_at LIMIT ?`,
   )
@@ -65,6 +68,11 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
       connection.read(() => {
         const row = load.get(...keyParams(key))
         return row === undefined ? undefined : toThread(row)
+      }),
+    loadHead: (key) =>
+      connection.read(() => {
+        const row = loadHead.get(...keyParams(key))
+        return row === undefined ? undefined : toThreadHead(row)
       }),
     begin: (lease, run) =>
       connection.write(() => {

@@ -100,6 +100,27 @@ export function describeCommits(rig: Rig): void {
       expect((await rig.save(key)).shown).toBeUndefined()
     })
 
+    test('keeps what was shown before it, when it says so', async () => {
+      await rig.save(key, { state: { a: 1 } })
+      expect((await rig.save(key, { state: { a: 2 }, keepsShown: true })).shown).toStrictEqual({ a: 1 })
+      expect((await rig.save(key, { state: { a: 3 }, keepsShown: true })).shown).toStrictEqual({ a: 1 })
+      expect((await rig.save(key, { state: { a: 4 } })).shown).toBeUndefined()
+    })
+
+    test('is loaded without its messages, with their number', async () => {
+      expect(await rig.store.threads.loadHead(key)).toBeUndefined()
+      await rig.save(key, { state: { a: 1 } })
+      const {
+        messages,
+        shown: _,
+        ...head
+      } = await rig.save(key, {
+        ...full,
+        ...{ version: 1, keepsShown: true },
+      })
+      expect(await rig.store.threads.loadHead(key)).toEqual({ ...head, messageCount: messages.length })
+    })
+
     test('leaves no checkpoint when it has none', async () => {
       await rig.save(key, { checkpoint: { a: 1 } })
       expect((await rig.save(key)).checkpoint).toBeUndefined()
