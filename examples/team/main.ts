@@ -62,4 +62,5 @@ const answered = await run(
 ).result
 assert.equal(answered.type, 'completed')
 console.log('answer:', answered.text)
-assert.match(answered.text, /weather: It rains\.\n.*hotels: The room is booked\./)
+// The workers have told what they found; the supervisor closes.
+assert.match(answered.text, /weather and hotels/)
