@@ -5,14 +5,19 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const here = import.meta.dirname
 const screenshots = join(tmpdir(), 'millrace-frontends')
 
-install()
+const example = join(here, '..', 'examples', 'copilotkit')
+
+install(here)
+install(example)
 const browser = findBrowser() ?? installBrowser()
 run('npx', ['vite', 'build'], { cwd: here })
+// The example uses the package as it is published.
+run('npm', ['run', '--silent', 'build'], { cwd: join(here, '..') })
 rmSync(screenshots, { recursive: true, force: true })
 const { status } = spawnSync(
   'npx',
@@ -26,12 +31,12 @@ const { status } = spawnSync(
 process.exitCode = status ?? 1
 
 /** The front ends have a lock of their own: they weigh more than all else, and only these tests need them. */
-function install() {
-  const lock = readFileSync(join(here, 'package-lock.json'), 'utf8')
-  const stamp = join(here, 'node_modules', '.installed')
+function install(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  const stamp = join(folder, 'node_modules', '.installed')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
-  console.log('Installing the front ends ...')
-  run('npm', ['ci', '--loglevel', 'error'], { cwd: here })
+  console.log(`Installing ${relative(join(here, '..'), folder)} ...`)
+  run('npm', ['ci', '--loglevel', 'error'], { cwd: folder })
   writeFileSync(stamp, lock)
 }
 

@@ -26,12 +26,22 @@ export interface AloneRig {
   readonly thread: () => string
 }
 
+interface PageOptions {
+  /** The folder of the page. */
+  readonly page?: string
+  /** What to add to its address in every test. */
+  readonly query?: Readonly<Record<string, string>>
+}
+
 interface Running extends Omit<AloneRig, 'expectReports'> {
   endTest(name: string, expected: readonly RegExp[]): Promise<void>
   close(): Promise<void>
 }
 
-export function useAloneRig(name: string, common: Readonly<Record<string, string>> = {}): AloneRig {
+export function useAloneRig(
+  name: string,
+  { page = 'copilotkit-alone', query = {} }: PageOptions = {},
+): AloneRig {
   let running: Running | undefined
   const expected: RegExp[] = []
   const rig = (): Running => {
@@ -39,7 +49,7 @@ export function useAloneRig(name: string, common: Readonly<Record<string, string
     return running
   }
   beforeAll(async () => {
-    running = await start(name, common)
+    running = await start(name, { page, query })
   })
   afterEach(({ task }) => rig().endTest(task.name, expected.splice(0)))
   afterAll(() => running?.close())
@@ -54,7 +64,10 @@ export function useAloneRig(name: string, common: Readonly<Record<string, string
   }
 }
 
-async function start(name: string, common: Readonly<Record<string, string>>): Promise<Running> {
+async function start(
+  name: string,
+  { page: folderOfPage, query: common }: Required<PageOptions>,
+): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-alone-'))
   const screenshots = process.env.FRONTENDS_SCREENSHOTS ?? folder
   mkdirSync(screenshots, { recursive: true })
@@ -99,9 +112,10 @@ async function start(name: string, common: Readonly<Record<string, string>>): Pr
       page.on('request', (request) => {
         if (!isLocal(request)) elsewhere.push(request.url())
       })
-      const all = { server: server.url, agent, thread: thread(), ...common, ...query }
+      const runtime = `${server.url}/copilotkit`
+      const all = { server: server.url, runtime, agent, thread: thread(), ...common, ...query }
       const connected = page.waitForEvent('requestfinished', isConnect)
-      await page.goto(`${pages.url}/copilotkit-alone/?${new URLSearchParams(all).toString()}`)
+      await page.goto(`${pages.url}/${folderOfPage}/?${new URLSearchParams(all).toString()}`)
       await page.getByTestId('copilot-chat-textarea').waitFor()
       if (query.isRunning !== 'true') await connected
       return page

@@ -24,15 +24,23 @@ const copilotKit: FrontEnd = {
   greeting: [],
 }
 
-function testCommon(rig: AloneRig): void {
+/** The first generation of hooks, with the chat of `@copilotkit/react-ui`. */
+const firstGeneration: FrontEnd = {
+  ...copilotKit,
+  send: (page) => page.getByRole('button', { name: 'Send' }),
+  stop: (page) => page.getByRole('button', { name: 'Stop' }),
+  greeting: ['assistant: Hello, I am the page.'],
+}
+
+function testCommon(frontEnd: FrontEnd, rig: AloneRig): void {
   const common = { ...rig, restartRuntime: () => Promise.reject(new Error('There is no runtime.')) }
-  testChat(copilotKit, common)
-  testClientTools(copilotKit, common)
-  testLanes(copilotKit, common)
-  testState(copilotKit, common)
-  testInterrupts(copilotKit, common)
-  testReload(copilotKit, common)
-  testReconnect(copilotKit, common)
+  testChat(frontEnd, common)
+  testClientTools(frontEnd, common)
+  testLanes(frontEnd, common)
+  testState(frontEnd, common)
+  testInterrupts(frontEnd, common)
+  testReload(frontEnd, common)
+  testReconnect(frontEnd, common)
 }
 
 function namesIn(page: Page): Promise<string[]> {
@@ -107,7 +115,7 @@ function suggestionsOf(rig: AloneRig): void {
 
 describe('over the routes of agents and threads', () => {
   const rig = useAloneRig('copilotkit-alone')
-  testCommon(rig)
+  testCommon(copilotKit, rig)
   threadsOf(rig)
   suggestionsOf(rig)
 
@@ -228,10 +236,15 @@ describe('over the routes of agents and threads', () => {
 })
 
 describe('over the single route', () => {
-  const rig = useAloneRig('copilotkit-single', { single: 'true' })
-  testCommon(rig)
+  const rig = useAloneRig('copilotkit-single', { query: { single: 'true' } })
+  testCommon(copilotKit, rig)
   threadsOf(rig)
   suggestionsOf(rig)
+})
+
+describe('with the first generation of hooks', () => {
+  const rig = useAloneRig('copilotkit-first', { page: 'copilotkit' })
+  testCommon(firstGeneration, rig)
 })
 
 function toBase64(text: string): string {
