@@ -59,7 +59,7 @@ export default defineConfig(
     languageOptions: {
       parserOptions: { ecmaFeatures: { jsx: true } },
       globals: Object.fromEntries(
-        ['document', 'fetch', 'location', 'URLSearchParams'].map((name) => [name, 'readonly']),
+        ['document', 'fetch', 'location', 'URLSearchParams', 'window'].map((name) => [name, 'readonly']),
       ),
     },
   },

@@ -63,12 +63,12 @@ function Threads({ current, open }) {
   useEffect(() => refetchThreads(), [current, refetchThreads])
   return (
     <nav>
-      <button onClick={() => open(crypto.randomUUID())}>New chat</button>
+      <button onClick={() => open(window.crypto.randomUUID())}>New chat</button>
       <button onClick={() => refetchThreads()}>Refresh</button>
       {threads.map(({ id, name }) => (
         <p key={id} data-testid="thread">
           <a href={`#${id}`}>{name}</a>
-          <button onClick={() => renameThread(id, prompt('Name', name) ?? name)}>Rename</button>
+          <button onClick={() => renameThread(id, window.prompt('Name', name) ?? name)}>Rename</button>
           <button onClick={() => archiveThread(id)}>Archive</button>
           <button onClick={() => deleteThread(id)}>Delete</button>
         </p>
@@ -79,12 +79,12 @@ function Threads({ current, open }) {
 
 /** The thread is in the address: a reload, and another tab, have the same one. */
 function useThreadInAddress() {
-  const [thread, setThread] = useState(() => location.hash.slice(1) || crypto.randomUUID())
+  const [thread, setThread] = useState(() => location.hash.slice(1) || window.crypto.randomUUID())
   useEffect(() => {
     location.hash = thread
     const read = () => setThread(location.hash.slice(1))
-    addEventListener('hashchange', read)
-    return () => removeEventListener('hashchange', read)
+    window.addEventListener('hashchange', read)
+    return () => window.removeEventListener('hashchange', read)
   }, [thread])
   return [thread, setThread]
 }

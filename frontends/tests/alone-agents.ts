@@ -14,7 +14,7 @@ export function stageAloneAgents(): StagedAgents & { readonly seen: ModelRequest
 function usher(): Agent {
   const model = scriptedModel(({ messages }) => {
     const last = messages.at(-1)
-    if (last?.role === 'tool') return `You sit on ${String(last.content)}.`
+    if (last?.role === 'tool') return `You sit on ${textOf(last.content)}.`
     return [{ toolCall: { name: 'pick_seat', args: { seats: ['A1', 'B2'] } } }]
   })
   return defineAgent({ name: 'usher', model })
@@ -23,7 +23,7 @@ function usher(): Agent {
 /** Asks twice at once: two calls, each with a question of its own. */
 function notary(): Agent {
   const model = scriptedModel(({ messages }) => {
-    const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
+    const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => textOf(content))
     if (results.length > 0) return results.join(' ')
     return ['house', 'boat'].map((thing) => ({ toolCall: { name: 'sell', args: { thing } } }))
   })
@@ -62,4 +62,8 @@ function guide(seen: ModelRequest[]): Agent {
     return typeof content === 'string' ? `Here is ${content}` : `Here are ${content?.length ?? 0} parts.`
   })
   return defineAgent({ name: 'guide', model })
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : JSON.stringify(content)
 }

@@ -1,5 +1,5 @@
 import { LlmAgent } from '@google/adk'
-import type { InputContent } from '@ag-ui/core'
+import type { ContentPart } from '@ag-ui/core'
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
 import { fromAdk } from '../../src/adk/index.js'
@@ -14,7 +14,7 @@ import { openStream } from './support-stream.js'
 const data = (value: string, mimeType: string) => ({ type: 'data' as const, value, mimeType })
 
 /** What a page of CopilotKit sends: files as data, with their names. */
-const fromCopilotKit: InputContent[] = [
+const fromCopilotKit: readonly ContentPart[] = [
   { type: 'text', text: 'Look.' },
   { type: 'image', source: data('aW1hZ2U=', 'image/png'), metadata: { filename: 'a.png' } },
   { type: 'audio', source: data('c291bmQ=', 'audio/mpeg'), metadata: { filename: 'b.mp3' } },
@@ -22,7 +22,7 @@ const fromCopilotKit: InputContent[] = [
 ]
 
 /** What a page of assistant-ui sends: also addresses, of an image without its type. */
-const fromAssistantUi: InputContent[] = [
+const fromAssistantUi: readonly ContentPart[] = [
   { type: 'text', text: 'Look.' },
   { type: 'image', source: { type: 'url', value: 'https://example.com/a.png' } },
   { type: 'audio', source: data('c291bmQ=', 'audio/mp3') },
@@ -85,7 +85,7 @@ describe('attachments', () => {
   })
 
   it('reach the model of a graph', async () => {
-    const model = new FakeModel(['I see.'])
+    const model = new FakeModel([['I see.']])
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('answer', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addEdge(START, 'answer')
