@@ -16,10 +16,11 @@ export function toJson(value: unknown, what: string, standIn: StandIn = shownAs)
   try {
     copy = copyOf(value, at)
   } catch (cause) {
-    const error = cause instanceof Unshowable ? cause : new Unshowable(at, unreadable(cause))
-    const logMessage = error === cause ? {} : { logMessage: `${what} is not JSON: it cannot be read.` }
-    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${error.message}.`, {
-      ...logMessage,
+    const { message } = cause instanceof Unshowable ? cause : new Unshowable(at, unreadable(cause))
+    // What a getter throws may quote what was said.
+    const quoted = cause instanceof Unshowable || cause instanceof RangeError ? '' : `: ${thrownText(cause)}`
+    throw new MillraceError('ENCODING_ERROR', `${what} is not JSON: ${message}${quoted}.`, {
+      logMessage: `${what} is not JSON: ${message}.`,
       cause,
     })
   }
@@ -137,6 +138,9 @@ function classOf(value: object): string {
 }
 
 function unreadable(cause: unknown): string {
-  if (cause instanceof RangeError) return 'is nested too deeply'
-  return `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+  return cause instanceof RangeError ? 'is nested too deeply' : 'cannot be read'
+}
+
+function thrownText(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

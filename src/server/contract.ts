@@ -262,7 +262,7 @@ export interface Limits {
   readonly identifyTimeoutMs: number
   /** `serve` only: how long a connection may take to send the headers of a request, from when it opens. Default 15 s. */
   readonly headersTimeoutMs: number
-  /** `serve` only: how long a connection stays open without a next request. Default 5 s. */
+  /** `serve` only: how long a connection stays open without a next request. Default 75 s. */
   readonly keepAliveMs: number
   /** `serve` only: open connections from one address, as the socket has it. Default: no limit. */
   readonly connectionsPerAddress: number
@@ -303,7 +303,7 @@ export const defaultLimits: Limits = {
   bytesInFlightPerUser: 64 * 1024 * 1024,
   identifyTimeoutMs: 10_000,
   headersTimeoutMs: 15_000,
-  keepAliveMs: 5_000,
+  keepAliveMs: 75_000,
   connectionsPerAddress: Infinity,
   jsonValues: 200_000,
 }

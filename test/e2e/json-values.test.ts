@@ -83,9 +83,9 @@ const refused: readonly [what: string, value: unknown, problem: string][] = [
         throw new Error('closed')
       },
     },
-    'a cannot be read: closed',
+    'a cannot be read',
   ],
-  ['a toJSON that throws', { c: [new Closed()] }, 'c[0] cannot be read: closed'],
+  ['a toJSON that throws', { c: [new Closed()] }, 'c[0] cannot be read'],
   ['a regular expression', /a/, 'is a RegExp'],
 ]
 

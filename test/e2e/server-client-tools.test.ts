@@ -57,6 +57,8 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect((await served.ask('GET /message_snapshot/thread-1')).body).toEqual({
       type: 'MESSAGES_SNAPSHOT',
       messages: talk.client.messages,
+      interrupts: [],
+      pendingToolCalls: [],
     })
     expect(statusOf((await served.ask('GET /thread/list')).body)).toBe('idle')
   })
@@ -106,6 +108,8 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect((await served.ask('GET /message_snapshot/thread-1')).body).toEqual({
       type: 'MESSAGES_SNAPSHOT',
       messages: talk.client.messages,
+      interrupts: [],
+      pendingToolCalls: [],
     })
   })
 
@@ -180,6 +184,8 @@ describe.each(clientVersions)('tools of the client $version', ({ version, Client
     expect((await next.ask('GET /message_snapshot/thread-1')).body).toEqual({
       type: 'MESSAGES_SNAPSHOT',
       messages: talk.client.messages,
+      interrupts: [],
+      pendingToolCalls: [],
     })
   })
 })

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../core/errors.js'
 import { jsonSize } from '../../core/json-size.js'
+import { toJson } from '../../core/to-json.js'
 import type { AgentEvent, Fold } from '../../protocol/index.js'
 
 /** How large a run may make things, in bytes of their JSON. */
@@ -40,21 +41,12 @@ export class SizeGuard {
       return event.delta.length
     }
     switch (event.type) {
-      case 'STATE_SNAPSHOT': {
-        const size = jsonSize(event.snapshot, stateBytes)
-        if (size > stateBytes) throw stateTooLarge(stateBytes)
-        return size
-      }
-      case 'MESSAGES_SNAPSHOT': {
-        const size = jsonSize(event.messages, threadBytes)
-        if (size > threadBytes) throw threadFull(threadBytes)
-        return size
-      }
-      default: {
-        const size = jsonSize(event, eventBytes)
-        if (size > eventBytes) throw eventTooLarge(event, eventBytes)
-        return size
-      }
+      case 'STATE_SNAPSHOT':
+        return sizeWithin(stateBytes, event, 'snapshot') ?? raise(stateTooLarge(stateBytes))
+      case 'MESSAGES_SNAPSHOT':
+        return sizeWithin(threadBytes, event, 'messages') ?? raise(threadFull(threadBytes))
+      default:
+        return sizeWithin(eventBytes, event) ?? raise(eventTooLarge(event, eventBytes))
     }
   }
 
@@ -87,6 +79,27 @@ export class SizeGuard {
     this.#addedToThread = 0
     if (jsonSize(this.#fold.messages, threadBytes) > threadBytes) throw threadFull(threadBytes)
   }
+}
+
+/**
+ * The size of an event, or of one member. Undefined when it is too large. Agents write values that are not JSON yet: one that
+ * cannot be JSON, a circle for example, is that and not too large. Throws ENCODING_ERROR for it.
+ */
+function sizeWithin(most: number, event: AgentEvent, member?: string): number | undefined {
+  const sizeOf = (whole: unknown): number =>
+    jsonSize(member === undefined ? whole : Reflect.get(Object(whole), member), most)
+  try {
+    const size = sizeOf(event)
+    if (size <= most) return size
+  } catch {
+    // A getter has thrown.
+  }
+  const size = sizeOf(toJson(event, event.type))
+  return size <= most ? size : undefined
+}
+
+function raise(error: MillraceError): never {
+  throw error
 }
 
 function eventTooLarge({ type }: Pick<AgentEvent, 'type'>, eventBytes: number): MillraceError {

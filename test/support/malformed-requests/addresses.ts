@@ -35,7 +35,7 @@ export const addresses: readonly Refused[] = [
       [`${prefix}/connect`, 'POST'],
       [`${prefix}/cancel`, 'POST'],
       [`${prefix}/thread/list`, 'GET'],
-      [`${prefix}/thread/kept`, 'DELETE'],
+      [`${prefix}/thread/kept`, 'PATCH, DELETE'],
       [`${prefix}/message_snapshot/kept`, 'GET'],
       [`${prefix}/state_snapshot/kept`, 'GET'],
       [`${prefix}/state/kept`, 'PATCH'],
