@@ -1,6 +1,7 @@
 export {
   defaultLimits,
   type CloseOptions,
+  type CopilotKitOptions,
   type CorsOptions,
   type Identity,
   type Limits,
@@ -27,6 +28,7 @@ export type {
   Page,
   RunLog,
   Store,
+  ThreadLabels,
   ThreadPage,
   ThreadStore,
 } from '../threads/contract.js'

@@ -1,9 +1,15 @@
 import type { Message } from '@ag-ui/core'
+import { InMemorySessionService, LlmAgent } from '@google/adk'
+import { AIMessage } from '@langchain/core/messages'
+import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { fromAdk } from '../../src/adk/index.js'
 import { defineAgent, defineTool } from '../../src/index.js'
+import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel, type ModelRequest } from '../../src/models/index.js'
 import type { ServerOptions } from '../../src/server/index.js'
+import { says, ScriptedLlm } from '../support/adk/scripted-llm.js'
 import { deferred } from '../support/run-agent.js'
 import { ask, serving, stores, user } from './support-server.js'
 import { openStream, type RawStream } from './support-stream.js'
@@ -272,6 +278,51 @@ describe('stop over the routes of CopilotKit', () => {
   })
 })
 
+describe('requests that cannot be meant', () => {
+  const bodies = [null, [], 'x', 1, {}, { agentId: 3 }, { agentId: 'nobody' }]
+  it.each([
+    ['POST', '/agent/talker/run'],
+    ['POST', '/agent/talker/connect'],
+    ['POST', '/agent/talker/suggest'],
+    ['POST', '/agent/nobody/run'],
+    ['POST', '/agent/nobody/stop/t1'],
+    ['PATCH', '/threads/t1'],
+    ['PATCH', '/threads/..%2f'],
+    ['DELETE', '/threads/t1'],
+    ['POST', '/threads/t1/archive'],
+    ['POST', ''],
+  ])('are refused, and change nothing: %s %s', async (method, path) => {
+    const { kit, run, list } = await serveKit()
+    await run('t1')
+    const before = await list()
+    for (const body of bodies) {
+      const { status } = await ask(`${kit}${path}`, { method, body })
+      expect([body, status]).toEqual([body, expect.toSatisfy((code: number) => code >= 400 && code < 500)])
+    }
+    expect(await list()).toEqual(before)
+  })
+
+  it.each([[{}], [{ name: '' }], [{ name: [] }], [{ name: 'x'.repeat(300) }], [{ archived: 'yes' }]])(
+    'are refused as labels: %j',
+    async (labels) => {
+      const { kit, run } = await serveKit()
+      await run('t1')
+      const body = { agentId: 'talker', ...labels }
+      expect((await ask(`${kit}/threads/t1`, { method: 'PATCH', body })).status).toBe(400)
+    },
+  )
+
+  it.each([
+    ['limit=0', 400],
+    ['limit=x', 400],
+    ['cursor=x', 400],
+    ['agentId=nobody', 404],
+  ])('are refused in a list: %s', async (query, status) => {
+    const { kit } = await serveKit()
+    expect((await ask(`${kit}/threads?${query}`)).status).toBe(status)
+  })
+})
+
 describe('suggestions', () => {
   const history: Message[] = [user('u1', 'Hi.'), { id: 'a1', role: 'assistant', content: 'Hello.' }]
   const input = (id: string) => ({
@@ -292,6 +343,15 @@ describe('suggestions', () => {
     expect((await list('?agentId=talker&includeArchived=true')).threads.map(({ id }) => id)).toEqual(['t1'])
   })
 
+  it('force only tools of the page: one of the server is not called because a client wants it', async () => {
+    const { run, requests, spied } = await serveKit()
+    await run('t1', 'Hi.', {
+      forwardedProps: { toolChoice: { type: 'function', function: { name: 'spy' } } },
+    })
+    expect(requests.at(-1)?.toolChoice).toBeUndefined()
+    expect(spied()).toBe(0)
+  })
+
   it('are not in the list while they are made, and count as runs of the user', async () => {
     const { kit, list, inputOf, letGo } = await serveKit({ limits: { runsPerUser: 1 } })
     const stream = await openStream(`${kit}/agent/talker/suggest`, { body: inputOf('s1', 'Wait.') })
@@ -309,6 +369,30 @@ describe('suggestions', () => {
     const before = await ask(`${url}/message_snapshot/t1`)
     await (await openStream(`${kit}/agent/talker/suggest`, { body: input('t1') })).whole()
     expect(await ask(`${url}/message_snapshot/t1`)).toEqual(before)
+  })
+
+  it('leave nothing in the session service of ADK and in the checkpointer of a graph', async () => {
+    const sessionService = new InMemorySessionService()
+    const llm = new ScriptedLlm([says('Oslo.')])
+    const checkpointer = new MemorySaver()
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('answer', () => ({ messages: [new AIMessage('Oslo.')] }))
+      .addEdge(START, 'answer')
+      .compile({ checkpointer })
+    const { kit, list } = await serveKit({
+      agents: [
+        fromAdk(new LlmAgent({ name: 'adk', model: llm }), { sessionService }),
+        fromLangGraph(graph, { name: 'graph' }),
+      ],
+    })
+    for (const agent of ['adk', 'graph']) {
+      const events = await wholeOf(await openStream(`${kit}/agent/${agent}/suggest`, { body: input('s1') }))
+      expect(argumentsIn(events)).toBe('Oslo.')
+      expect((await list(`?agentId=${agent}`)).threads).toEqual([])
+    }
+    const sessions = () => sessionService.listSessions({ appName: 'adk', userId: 'ana' })
+    await expect.poll(async () => (await sessions()).sessions).toEqual([])
+    await expect.poll(() => Object.keys(checkpointer.storage)).toEqual([])
   })
 
   it('are forgotten by the runtime of the agent, and end when their page leaves', async () => {

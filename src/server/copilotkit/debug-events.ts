@@ -53,9 +53,7 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     }
     const onRun = (run: LiveRun, after = run.firstSeq - 1): void => {
       if (run.key.app !== user.app || run.key.user !== user.user) return
-      follow(run, after).catch((error: unknown) =>
-        log.error({ err: error }, 'debug events could not be read'),
-      )
+      follow(run, after).catch((error: unknown) => log.warn({ err: error }, 'debug events could not be read'))
     }
     unwatch = registry.watch((run) => onRun(run))
     for (const run of registry.all()) onRun(run, run.feed.nextSeq - 1)

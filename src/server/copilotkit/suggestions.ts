@@ -18,11 +18,7 @@ export async function runSuggestions(server: ServerContext, request: RouteReques
   if (!isRecord(body)) throw new MillraceError('INVALID_INPUT', 'The body must be a RunAgentInput.')
   // Never the client's id: the runtime of an agent could take it for a thread that it knows.
   const threadId = server.newId('suggestion')
-  const response = await callRoute(
-    runRoute,
-    withoutThreads(server),
-    withBody(request, { ...body, threadId, parentRunId: undefined }),
-  )
+  const response = await callRoute(runRoute, withoutThreads(server), withBody(request, { ...body, threadId }))
   void forgetWhenDone(server, { ...request.owner, thread: threadId })
   return response
 }
