@@ -9,10 +9,12 @@ import { defineAgent, defineTool } from '../../src/index.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel, type ModelRequest } from '../../src/models/index.js'
 import type { ServerOptions } from '../../src/server/index.js'
-import { says, ScriptedLlm } from '../support/adk/scripted-llm.js'
+import { says as saysLlm, ScriptedLlm } from '../support/adk/scripted-llm.js'
 import { deferred } from '../support/run-agent.js'
-import { ask, serving, stores, user } from './support-server.js'
-import { openStream, type RawStream } from './support-stream.js'
+import { serveAgents } from '../support/serve-agents.js'
+import { ask, inputOf, serving, stores, user } from './support-server.js'
+import { endlessAgent, hasLeft, lastRunOf, passTime, patientClock } from './support-stop.js'
+import { openStream, says, type RawStream } from './support-stream.js'
 
 /** The events of a stream, which is valid. */
 async function wholeOf(stream: RawStream) {
@@ -235,6 +237,46 @@ describe('a connection over the routes of CopilotKit', () => {
   })
 })
 
+describe('a run that its page has left', () => {
+  it.each([
+    ['over its own route', (input: object) => ['/agent/speaker/run', input] as const],
+    [
+      'over the single route',
+      (body: object) => ['', { method: 'agent/run', params: { agentId: 'speaker' }, body }] as const,
+    ],
+  ])('continues until it is stopped, %s', async (_name, toRequest) => {
+    const one = endlessAgent()
+    const clock = patientClock()
+    const served = await serveAgents({ agents: [one.agent], clock, copilotKit: true })
+    const [path, body] = toRequest(inputOf({ messages: [user('u1', 'Count.')] }))
+    const page = await openStream(`${served.url}/copilotkit${path}`, { body })
+    await page.until(says('One '))
+    page.drop()
+    await hasLeft(served)
+    await clock.advance(120_000)
+    expect(await lastRunOf(served)).toBe('running')
+    const stop = served.ask('POST /copilotkit/agent/speaker/stop/thread-1', { body: {} })
+    await one.stopped
+    expect((await passTime(clock, stop)).body).toEqual({ stopped: true })
+    expect(await lastRunOf(served)).toBe('cancelled')
+  })
+
+  it('is stopped by hanging up where it was decided so, or where nobody can come back', async () => {
+    for (const options of [{ onDisconnect: 'cancel' }, { routes: { connect: false } }] as const) {
+      const one = endlessAgent()
+      const clock = patientClock()
+      const served = await serveAgents({ agents: [one.agent], clock, copilotKit: true, ...options })
+      const body = inputOf({ messages: [user('u1', 'Count.')] })
+      const page = await openStream(`${served.url}/copilotkit/agent/speaker/run`, { body })
+      await page.until(says('One '))
+      page.drop()
+      await hasLeft(served)
+      await clock.advance(20_000)
+      await one.stopped
+    }
+  })
+})
+
 describe('stop over the routes of CopilotKit', () => {
   it.each([
     ['without a body', undefined],
@@ -373,7 +415,7 @@ describe('suggestions', () => {
 
   it('leave nothing in the session service of ADK and in the checkpointer of a graph', async () => {
     const sessionService = new InMemorySessionService()
-    const llm = new ScriptedLlm([says('Oslo.')])
+    const llm = new ScriptedLlm([saysLlm('Oslo.')])
     const checkpointer = new MemorySaver()
     const graph = new StateGraph(MessagesAnnotation)
       .addNode('answer', () => ({ messages: [new AIMessage('Oslo.')] }))
@@ -477,6 +519,21 @@ describe('debug events', () => {
   it('are off unless they are asked for', async () => {
     const { kit } = await serveKit()
     expect((await ask(`${kit}/cpk-debug-events`)).status).toBe(404)
+  })
+
+  it('count as streams of their user, until they are closed', async () => {
+    const { kit } = await serveKit({ copilotKit: { debugEvents: true }, limits: { streamsPerUser: 1 } })
+    const first = await readFrames((await fetch(`${kit}/cpk-debug-events`)).body)
+    const second = await ask(`${kit}/cpk-debug-events`)
+    expect(second).toMatchObject({ status: 429, body: { error: { code: 'TOO_MANY_STREAMS' } } })
+    await first.close()
+    await expect
+      .poll(async () => {
+        const response = await fetch(`${kit}/cpk-debug-events`)
+        await response.body?.cancel()
+        return response.status
+      })
+      .toBe(200)
   })
 
   it('have the events of the runs of their user, and of nobody else', async () => {

@@ -21,11 +21,17 @@ function agentRequest(server: ServerContext, request: UserRequest): RouteRequest
   return toAgentRequest(request, findCopilotKitAgent(server, request.param('agent')))
 }
 
-/** `POST /agent/{name}/run`: the same as a run of the agent. */
+/** `POST /agent/{name}/run`: the same as a run of the agent, which continues when its page leaves. */
 export const runAgentRoute: UserRoute = {
   method: 'POST',
   path: '/agent/:agent/run',
-  handle: (server, request) => callRoute(runRoute, server, agentRequest(server, request)),
+  handle: (server, request) => callRoute(runRoute, withReconnects(server), agentRequest(server, request)),
+}
+
+/** Pages of CopilotKit connect when they load, and have a route for their Stop. To hang up is not to stop. */
+function withReconnects(server: ServerContext): ServerContext {
+  const isAuto = server.onDisconnect === 'auto' && server.routes.connect !== false
+  return isAuto ? { ...server, onDisconnect: 'continue' } : server
 }
 
 /** `POST /agent/{name}/connect`: brings a page up to date. A thread that does not exist is an empty one. */

@@ -2,7 +2,7 @@ import { sseHeaders, sseHeartbeat } from '../../protocol/index.js'
 import type { LogEntry } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
-import type { UserRequest, UserRoute } from '../routes/route.js'
+import { takeStream, type UserRequest, type UserRoute } from '../routes/route.js'
 import { parseEntry } from '../stream/framing.js'
 
 /** `GET /cpk-debug-events`: the events of a user's runs as they come, with all agents, for CopilotKit's inspector. */
@@ -16,6 +16,7 @@ export const debugEventsRoute: UserRoute = {
 }
 
 function streamDebugEvents(server: ServerContext, { user }: UserRequest): ReadableStream<Uint8Array> {
+  const share = takeStream(server, user)
   const { registry, clock, limits, log, isClosing } = server
   const gone = new AbortController()
   const encoder = new TextEncoder()
@@ -27,6 +28,7 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     waiting.clear()
   }
   const end = (): void => {
+    share.release()
     unwatch()
     cancelTimer()
     gone.abort()

@@ -54,7 +54,7 @@ export async function callRoute(
   request: RouteRequest,
 ): Promise<Response> {
   if (route.streams !== true) return route.handle(server, request)
-  const share = openStream(server, request.owner)
+  const share = takeStream(server, request.owner)
   try {
     return await route.handle(server, { ...request, share })
   } catch (error) {
@@ -63,8 +63,8 @@ export async function callRoute(
   }
 }
 
-/** Throws TOO_MANY_STREAMS. */
-function openStream({ streams, limits }: ServerContext, owner: Owner): Share {
+/** Takes one of the user's streams. Throws TOO_MANY_STREAMS. */
+export function takeStream({ streams, limits }: ServerContext, owner: UserRequest['user']): Share {
   const share = streams.open(owner)
   if (share.take(1)) return share
   const message = `This user has ${limits.streamsPerUser} open streams, and may not have more. Close one, or try again later.`
