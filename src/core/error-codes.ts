@@ -44,6 +44,7 @@ export const errorCodes = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, expose: true, text: 'The body must be JSON.' },
   THREAD_IS_LOCKED: { status: 409, expose: true, text: 'Another run is live on this thread.' },
   TOO_MANY_RUNS: { status: 429, expose: true, text: 'Too many runs are live.' },
+  TOO_MANY_STREAMS: { status: 429, expose: true, text: 'Too many threads are followed.' },
   NO_TOOL_RESULTS: { status: 400, expose: true, text: 'The tool result answers no call of this thread.' },
   EXECUTION_TIMEOUT: { status: 504, expose: true, text: 'The run took too long.' },
   BACKGROUND_EXECUTION_ERROR: { status: 500, expose: false, text: 'The run broke down.' },
@@ -53,6 +54,7 @@ export const errorCodes = {
   STORE_ERROR: { status: 503, expose: false, text: 'The thread store cannot be used.' },
   VERSION_CONFLICT: { status: 409, expose: false, text: 'The thread has changed meanwhile.' },
   LEASE_LOST: { status: 409, expose: false, text: 'The thread was taken over by another process.' },
+  NETWORK_ERROR: { status: 503, expose: true, text: 'The server cannot be reached.' },
   INTERNAL_ERROR: { status: 500, expose: false, text: 'The server failed.' },
 } as const satisfies Record<string, ErrorCodeInfo>
 

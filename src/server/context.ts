@@ -41,6 +41,8 @@ export interface ServerContext {
   readonly owner: string
   readonly registry: RunRegistry
   readonly recoveries: Recoveries
+  /** How many threads each user follows, by app and user. */
+  readonly followers: Map<string, number>
   readonly flusher: LogFlusher
   readonly housekeeping: Housekeeping
   readonly heartbeats: Heartbeats
@@ -77,6 +79,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     owner,
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
+    followers: new Map(),
     flusher: createLogFlusher({
       ...{ clock, logFirst: options.stream?.logFirst === true },
       onProblem(error) {

@@ -106,7 +106,7 @@ export interface StateRules {
   readonly private?: readonly string[]
 }
 
-/** `history` stands for the list of threads and the snapshots of messages and state; `patch` for changes of the state. */
+/** `connect` stands for `follow` too, `history` for the list of threads and the snapshots of messages and state, `patch` for changes of the state and the title. */
 export type OptionalRoute = 'connect' | 'cancel' | 'history' | 'delete' | 'patch' | 'metrics'
 
 /** What streams have beside AG-UI's events. */
@@ -174,6 +174,8 @@ export interface Limits {
   readonly runs: number
   /** Live runs of one user. Default 100. */
   readonly runsPerUser: number
+  /** Threads that one user follows at once. Default 100. */
+  readonly followersPerUser: number
   /** How long a run may take, whether it sends events or not. Default 10 minutes. */
   readonly runTimeoutMs: number
   /** How long a tool without a limit of its own may take. Default 5 minutes. */
@@ -203,6 +205,7 @@ export const defaultLimits: Limits = {
   idLength: 256,
   runs: 1000,
   runsPerUser: 100,
+  followersPerUser: 100,
   runTimeoutMs: 600_000,
   toolTimeoutMs: 300_000,
   hookTimeoutMs: 30_000,

@@ -14,9 +14,11 @@ import { capabilitiesRoute, listAgents } from './routes/agents.js'
 import { cancelRoute } from './routes/cancel.js'
 import { connectRoute } from './routes/connect.js'
 import { deleteThreadRoute } from './routes/delete-thread.js'
+import { followRoute } from './routes/follow.js'
 import { listThreadsRoute } from './routes/list-threads.js'
 import { messagesRoute } from './routes/messages.js'
 import { health, metrics, readiness } from './routes/operations.js'
+import { renameThreadRoute } from './routes/rename-thread.js'
 import type { Route } from './routes/route.js'
 import { rootRoute, runRoute } from './routes/run.js'
 import { patchStateRoute, stateRoute } from './routes/state.js'
@@ -76,8 +78,10 @@ async function recoverLostRuns(server: ServerContext): Promise<void> {
 const agentRoutes: readonly Route[] = [
   runRoute,
   connectRoute,
+  followRoute,
   cancelRoute,
   listThreadsRoute,
+  renameThreadRoute,
   deleteThreadRoute,
   messagesRoute,
   stateRoute,
@@ -105,7 +109,10 @@ function createApp(server: ServerContext, options: ServerOptions): App {
   }
   app.onError((error, c) => refuse(error, 'other', c.req.method))
   app.notFound((c) => refuse(notFound(), 'other', c.req.method))
-  if (allowed) app.use(cors({ origin: allowed.origins === '*' ? '*' : [...allowed.origins] }))
+  if (allowed) {
+    const origin = allowed.origins === '*' ? '*' : [...allowed.origins]
+    app.use(cors({ origin, exposeHeaders: ['retry-after'] }))
+  }
   app.use(async (c, next) => {
     checkPath(c.req.url)
     await next()

@@ -26,6 +26,11 @@ export interface ThreadStore {
    * from another version. Makes the thread if there is none.
    */
   commit(lease: Lease, change: ThreadChange, options?: CommitOptions): Promise<number>
+  /**
+   * Resolves when the thread is no longer as `known`, changed by any process, or when `signal` aborts. May resolve without a
+   * change.
+   */
+  changed(key: ThreadKey, known: KnownThread, signal: AbortSignal): Promise<void>
   /** Lists the threads of an owner, the latest change first. Threads without a commit are left out. */
   list(owner: Owner, page: Page): Promise<ThreadPage>
   /** Removes a thread with its messages, runs and logs. */
@@ -112,6 +117,13 @@ export interface Thread {
   readonly run?: RunRecord
 }
 
+/** What a reader knows of a thread. Version 0 without a run: there is no such thread. */
+export interface KnownThread {
+  readonly version: number
+  /** Whether its latest run is `running`. */
+  readonly isRunning: boolean
+}
+
 export interface PendingToolCall {
   readonly id: string
   readonly name: string
@@ -180,6 +192,8 @@ export interface Page {
   readonly limit: number
   /** The cursor of the page before. */
   readonly cursor?: string
+  /** Only threads whose title has this text in it. ASCII letters count as equal in either case. */
+  readonly search?: string
 }
 
 export interface ThreadPage {

@@ -34,6 +34,7 @@ export function createServerContext(
     ...{ whenBusy: 'reject', onDisconnect: 'continue', history: 'server', stream: {}, routes: {}, owner },
     registry: createRunRegistry(limits),
     recoveries: createRecoveries(),
+    followers: new Map(),
     flusher: createLogFlusher({ clock, onProblem: () => undefined }),
     housekeeping: createHousekeeping({
       ...{ agents: new Map(), store, rules: {}, owner, leaseMs: limits.leaseMs, clock, log },

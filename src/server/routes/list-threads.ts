@@ -1,6 +1,8 @@
 import type { Owner, ThreadKey, ThreadStore, ThreadSummary } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
+import { titleMatches } from '../../threads/thread-list.js'
+import { checkId } from '../request/check-input.js'
 import { listRemembered, readRememberedThread } from '../run/agent-memory.js'
 import { titleFor } from '../run/thread-change.js'
 import { jsonResponse, pageLimit, type Route } from './route.js'
@@ -10,6 +12,7 @@ const defaultPageSize = 50
 /**
  * `GET /thread/list`: the threads of a user, the last changed first. Threads in their first run are not in the store yet;
  * they stand before all others, so that their user finds them. Threads that only the agent's runtime knows stand last.
+ * `search` leaves those whose title has the text in it.
  */
 export const listThreadsRoute: Route = {
   method: 'GET',
@@ -24,7 +27,11 @@ export const listThreadsRoute: Route = {
     if (remembered) return jsonResponse(await pageOfRemembered(server, owner, { limit, after: remembered }))
     const after = positionIn(cursor, 'begun')
     const listsFirstRuns = cursor === undefined || after !== undefined
-    const firstRuns = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).slice(0, limit) : []
+    const search = query('search')
+    if (search !== undefined) checkId(search, 'search', server.limits)
+    const fits = ({ start }: LiveRun): boolean => titleMatches(titleFor(start.messages), search)
+    const begun = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).filter(fits) : []
+    const firstRuns = begun.slice(0, limit)
     const last = firstRuns[limit - 1]
     if (last) {
       const nextCursor = cursorAfter('begun', positionOf(last))
@@ -33,12 +40,15 @@ export const listThreadsRoute: Route = {
     const page = await store.threads.list(owner, {
       limit: limit - firstRuns.length,
       ...(listsFirstRuns ? {} : { cursor }),
+      ...(search === undefined ? {} : { search }),
     })
     // A first run may have been committed meanwhile.
     const stored = new Set(page.threads.map(({ key }) => key.thread))
     const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
     const threads = [...running.map(describeFirstRun), ...page.threads.map(describeThread)]
     if (page.cursor !== undefined) return jsonResponse({ threads, nextCursor: page.cursor })
+    // To know the title of a thread that only the runtime has, all of it would have to be read.
+    if (search !== undefined) return jsonResponse({ threads })
     const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
     return jsonResponse({ ...rest, threads: [...threads, ...rest.threads] })
   },
@@ -148,7 +158,8 @@ function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {
   }
 }
 
-function describeThread(thread: ThreadSummary) {
+/** A thread as lists have it. */
+export function describeThread(thread: ThreadSummary) {
   const { key, title, createdAt, updatedAt, forkedFrom, messageCount, run } = thread
   return {
     threadId: key.thread,

@@ -2,6 +2,7 @@ import { toWireError } from '../../core/errors.js'
 import { parseRunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
+import { readKnownVersion } from '../plan/known-version.js'
 import { checkRunInput } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import { acceptRun, type AcceptedRun } from '../run/accept-run.js'
@@ -33,6 +34,7 @@ export const runRoute: Route = {
       controller,
       isLegacy: peer.legacy,
       needsSnapshot,
+      knownVersion: readKnownVersion(request.request.headers),
       request: request.request,
     }
     const accepting = acceptRun(server, incoming)

@@ -15,6 +15,7 @@ import {
 } from '../hooks/request-hooks.js'
 import type { LiveRun } from '../live/registry.js'
 import { startRunSpan } from '../observe/tracing.js'
+import { addKnownPart, wholeThread } from '../plan/known-version.js'
 import { planRun } from '../plan/plan-run.js'
 import type { AgentPlan, PlanRequest, RunPlan, StorePlan } from '../plan/run-plan.js'
 import { recoverThread } from '../recovery/recover-thread.js'
@@ -36,6 +37,8 @@ export interface IncomingRun {
   readonly isLegacy: boolean
   /** Whether the client needs a snapshot of the state before a delta. */
   readonly needsSnapshot: boolean
+  /** The version of the thread that the client knows, if it sends only what is new. */
+  readonly knownVersion: number | undefined
   /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
 }
@@ -115,10 +118,18 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const rules = server.stateRulesOf(lease.key)
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
-  const input = await changeInput(server, { input: incoming.input, info, thread })
+  const changed = await changeInput(server, { input: incoming.input, info, thread })
+  const { input, isInStep } =
+    incoming.knownVersion === undefined
+      ? { input: changed, isInStep: undefined }
+      : addKnownPart(changed, incoming.knownVersion, { thread, rules })
   const request = { thread, input, history, rules, isLegacy, messagesOnArrival }
-  const plan = await withInitialState(leased, request, planRun(request))
-  if (plan.type === 'run') return { type: 'live', run: await startOnThread(leased, { thread, input, plan }) }
+  const planned = await withInitialState(leased, request, planRun(request))
+  const plan = isInStep === false ? withWholeThread(planned, thread) : planned
+  if (plan.type === 'run') {
+    const needsSnapshot = incoming.needsSnapshot && (isInStep === undefined || thread === undefined)
+    return { type: 'live', run: await startOnThread(leased, { thread, input, plan, needsSnapshot }) }
+  }
   if (plan.type === 'refuse') return runWithoutAgent(server, info, (stream) => stream.fail(plan.error))
   const catchUp = await toVisibleCatchUp(server, plan.catchUp, info)
   const ended = await runWithoutAgent(server, info, (stream, emit) => {
@@ -128,6 +139,12 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   if (plan.type === 'store') await storePlan(leased, thread, plan)
   metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
   return ended
+}
+
+function withWholeThread(plan: RunPlan, thread: Thread | undefined): RunPlan {
+  if (plan.type === 'refuse') return plan
+  const { messages, state } = plan.type === 'nothing' ? (thread ?? { messages: [], state: {} }) : plan
+  return { ...plan, catchUp: wholeThread(thread?.version ?? 0, { messages, state }) }
 }
 
 /** The plan with the state of `initialState`, asked only for a plan that makes the thread: so it is asked once. */
@@ -169,11 +186,12 @@ interface ThreadPlan {
   readonly thread: Thread | undefined
   readonly input: RunInput
   readonly plan: AgentPlan
+  readonly needsSnapshot: boolean
 }
 
 async function startOnThread(
   leased: LeasedRun,
-  { thread, input, plan: first }: ThreadPlan,
+  { thread, input, plan: first, needsSnapshot }: ThreadPlan,
 ): Promise<LiveRun> {
   const { server, incoming, lease, info, releases } = leased
   const { registry, store, clock, housekeeping, metrics, log } = server
@@ -197,7 +215,7 @@ async function startOnThread(
   }
   if (server.isClosing()) throw serverClosing()
   await store.threads.begin(lease, record)
-  const { agent, controller, request, needsSnapshot } = incoming
+  const { agent, controller, request } = incoming
   const { threadId, runId } = input
   const span = startRunSpan({ agent: agent.name, threadId, runId, headers: request.headers })
   const free = (): Promise<void> => releases.releaseAll()

@@ -6,10 +6,15 @@ import { fromCursor, toCursor, type PageEnd } from '../thread-list.js'
 export interface ThreadOrder {
   add(thread: Thread): void
   remove(thread: Thread): void
-  /** A page of an owner's threads, the latest change first. */
-  page(owner: Owner, page: Page): { readonly keys: string[]; readonly cursor?: string }
+  /** A page of an owner's threads that fit, the latest change first. */
+  page(owner: Owner, page: OrderPage): { readonly keys: string[]; readonly cursor?: string }
   /** At most `limit` threads without a change since a time, the oldest first. */
   idle(before: number, limit: number): string[]
+}
+
+interface OrderPage extends Page {
+  /** Whether the page may have the thread with this `threadKeyText`. Default: all. */
+  readonly fits?: (key: string) => boolean
 }
 
 interface OrderEntry extends PageEnd {
@@ -37,10 +42,10 @@ export function createThreadOrder(): ThreadOrder {
       own?.remove(entry)
       if (own?.size === 0) owners.delete(owner)
     },
-    page(owner, { limit, cursor }) {
+    page(owner, { limit, cursor, fits }) {
       const from = cursor === undefined ? undefined : { ...fromCursor(cursor), key: '' }
       const own = owners.get(ownerText(owner))
-      return own === undefined ? { keys: [] } : toPage(own.backFrom(from), limit)
+      return own === undefined ? { keys: [] } : toPage(own.backFrom(from), limit, fits)
     },
     idle(before, limit) {
       const keys: string[] = []
@@ -53,10 +58,15 @@ export function createThreadOrder(): ThreadOrder {
   }
 }
 
-function toPage(entries: Iterable<OrderEntry>, limit: number): { keys: string[]; cursor?: string } {
+function toPage(
+  entries: Iterable<OrderEntry>,
+  limit: number,
+  fits: OrderPage['fits'] = () => true,
+): { keys: string[]; cursor?: string } {
   const keys: string[] = []
   let last: OrderEntry | undefined
   for (const entry of entries) {
+    if (!fits(entry.key)) continue
     if (last !== undefined && keys.length >= limit) return { keys, cursor: toCursor(last) }
     keys.push(entry.key)
     last = entry
