@@ -8,6 +8,12 @@ export function offeredTools(tools: ClientTools): object[] {
   }))
 }
 
+/** The result of a tool as the model reads it. */
+export function toResultText(result: unknown): string {
+  if (typeof result === 'string') return result
+  return result === undefined ? '' : JSON.stringify(result)
+}
+
 /** Carries out a call. Never rejects: an error is the result. */
 export async function executeTool(
   tool: ClientTool | undefined,
@@ -15,8 +21,11 @@ export async function executeTool(
   signal: AbortSignal,
 ): Promise<{ readonly toolCallId: string; readonly content: string }> {
   try {
-    const result: unknown = await tool?.execute?.(args === '' ? {} : JSON.parse(args), { toolCallId, signal })
-    return { toolCallId, content: typeof result === 'string' ? result : (JSON.stringify(result) ?? '') }
+    const result: unknown = await tool?.execute?.((args === '' ? {} : JSON.parse(args)) as never, {
+      toolCallId,
+      signal,
+    })
+    return { toolCallId, content: toResultText(result) }
   } catch (error) {
     return { toolCallId, content: `Error: ${error instanceof Error ? error.message : String(error)}` }
   }

@@ -101,9 +101,9 @@ export interface ClientTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: unknown
   /** Returns the result: a text, or a value that becomes JSON. An error becomes the result of the call. */
-   
+
   readonly execute?: (
-    args: any,
+    args: never,
     call: { readonly toolCallId: string; readonly signal: AbortSignal },
   ) => unknown
 }

@@ -1,5 +1,5 @@
 import { MillraceError } from '../core/errors.js'
-import type { AgentInfo, Client, ClientOptions, Thread, ThreadList, ThreadPage } from './contract.js'
+import type { AgentInfo, Client, ClientOptions, ThreadList, ThreadPage } from './contract.js'
 import { createHttp, RequestFailure, type HttpRequest } from './http.js'
 import { createThread } from './thread.js'
 
@@ -24,7 +24,10 @@ export function createClient(options: ClientOptions): Client {
     const query = new URLSearchParams()
     if (search !== undefined && search !== '') query.set('search', search)
     for (const [name, value] of Object.entries(page)) query.set(name, String(value))
-    return (await ask({ method: 'GET', path: `${agentPath(agent)}/thread/list?${query}` })) as ThreadList
+    return (await ask({
+      method: 'GET',
+      path: `${agentPath(agent)}/thread/list?${query.toString()}`,
+    })) as ThreadList
   }
   return {
     thread: (agent, threadId, threadOptions = {}) => {

@@ -30,12 +30,12 @@ async function* readChunks(response: Response, http: Http, signal: AbortSignal):
   if (signal.aborted) stop()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
+      const { done, value } = (await reader.read()) as ReadResult
       signal.throwIfAborted()
       if (watch.isSilent) throw new RequestFailure(networkError(new Error('The server has fallen silent.')))
       if (done) return
       watch.heard()
-      yield value as Uint8Array
+      if (value) yield value
     }
   } catch (cause) {
     signal.throwIfAborted()
@@ -45,6 +45,11 @@ async function* readChunks(response: Response, http: Http, signal: AbortSignal):
     signal.removeEventListener('abort', stop)
     stop()
   }
+}
+
+interface ReadResult {
+  readonly done: boolean
+  readonly value?: Uint8Array
 }
 
 /** Calls back when nothing was heard for the time limit. One timer, whatever comes meanwhile. */

@@ -61,7 +61,7 @@ export function createHttp(options: ClientOptions): Http {
       ...(signal ? { signal } : {}),
     }
     const fetch = options.fetch ?? globalThis.fetch
-    return withTimeout(clock, timeoutMs, init, (limited) => fetch(base + path, limited))
+    return withTimeout({ clock, timeoutMs }, init, (limited) => fetch(base + path, limited))
   }
 
   return {
@@ -79,8 +79,7 @@ export function createHttp(options: ClientOptions): Http {
 
 /** Waits for the head of a response. The body has a time limit of its own. */
 async function withTimeout(
-  clock: Clock,
-  timeoutMs: number,
+  { clock, timeoutMs }: Pick<Http, 'clock' | 'timeoutMs'>,
   init: RequestInit,
   fetch: (init: RequestInit) => Promise<Response>,
 ): Promise<Response> {
@@ -96,8 +95,8 @@ async function withTimeout(
     signal?.throwIfAborted()
     throw new RequestFailure(networkError(cause))
   } finally {
+    // The link to the signal stays: it also ends the body.
     cancel()
-    // Not the signal: it also ends the body.
   }
 }
 

@@ -8,7 +8,7 @@ export function share(before: unknown, after: unknown): unknown {
   if (Array.isArray(before) && Array.isArray(after)) {
     const shared = after.map((entry: unknown, index) => share(before[index], entry))
     const isSame = shared.length === before.length && shared.every((entry, index) => entry === before[index])
-    return isSame ? before : shared
+    return isSame ? (before as unknown) : shared
   }
   if (!isRecord(before) || !isRecord(after)) return after
   const keys = Object.keys(after)

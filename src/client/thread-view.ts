@@ -162,7 +162,7 @@ export class ThreadView {
 
   #isKnown({ runId, seq, after }: EventPosition): boolean {
     const last = this.#position
-    if (last === undefined || last.runId !== runId) return false
+    if (last?.runId !== runId) return false
     // In an order of its own, a stream begins right after the event that was named.
     return after === undefined && last.after === undefined && seq <= last.seq
   }
@@ -241,6 +241,8 @@ export class ThreadView {
       case 'SUBAGENT_FINISHED':
       case 'SUBAGENT_ERROR':
         return this.#change({ subagents: nextSubagents(this.#snapshot.subagents, event) })
+      default:
+        return undefined
     }
   }
 

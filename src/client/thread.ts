@@ -2,7 +2,7 @@ import type { ContentPart, JsonPatchOperation, Message, ResumeEntry, UserMessage
 import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
 import { isRecord } from '../core/json.js'
-import { executeTool, offeredTools } from './client-tools.js'
+import { executeTool, offeredTools, toResultText } from './client-tools.js'
 import type {
   Answer,
   ClientOptions,
@@ -117,7 +117,7 @@ class ClientThread implements Thread {
   }
 
   answerTool(toolCallId: string, result: unknown): Promise<RunResult> {
-    return this.#add({ messages: [this.#toolMessage({ toolCallId, content: toText(result) })] })
+    return this.#add({ messages: [this.#toolMessage({ toolCallId, content: toResultText(result) })] })
   }
 
   async runTools(): Promise<RunResult | undefined> {
@@ -183,7 +183,8 @@ class ClientThread implements Thread {
         if (failure.error.status === 404) return
         if (!failure.isPassing || attempt === cancelAttempts || this.#isClosed) {
           this.#error = failure.error
-          this.#changed(); return;
+          this.#changed()
+          return
         }
         await this.#backoff.wait(signal, failure.retryAfterMs)
       }
@@ -314,7 +315,8 @@ class ClientThread implements Thread {
       const isAccepted = this.#current === entry
       if (isBrokenStream(item)) {
         if (isAccepted) throw brokenStream(item)
-        this.#refuse(entry, brokenStream(item).error); return;
+        this.#refuse(entry, brokenStream(item).error)
+        return
       }
       if (!isAccepted) this.#accept(entry)
       this.#take(item, true)
@@ -333,7 +335,8 @@ class ClientThread implements Thread {
       this.#end(
         entry,
         problem === undefined ? done : failed(entry, new MillraceError('INVALID_PATCH', problem)),
-      ); return;
+      )
+      return
     }
     this.#sending = entry
     const path = this.#path(`/state/${encodeURIComponent(this.threadId)}`)
@@ -436,7 +439,10 @@ class ClientThread implements Thread {
     const { signal } = this.#tools
     const calls = this.#executable()
     const results = await Promise.all(calls.map((call) => executeTool(tools[call.name], call, signal)))
-    if (signal.aborted) { resolve({ runId: '', status: 'cancelled' }); return; }
+    if (signal.aborted) {
+      resolve({ runId: '', status: 'cancelled' })
+      return
+    }
     const messages = results.map((result) => this.#toolMessage(result))
     void this.#add({ messages, round: round + 1, resolve })
   }
@@ -449,10 +455,14 @@ class ClientThread implements Thread {
       if (entry.patch && isUncertain) {
         // A patch may not be applied twice, and nothing tells whether this one was.
         this.#view.forget()
-        this.#refuse(entry, error); return;
+        this.#refuse(entry, error)
+        return
       }
       const isLocked = error.code === 'THREAD_IS_LOCKED'
-      if (!isLocked && !failure.isPassing) { this.#refuse(entry, error); return; }
+      if (!isLocked && !failure.isPassing) {
+        this.#refuse(entry, error)
+        return
+      }
       if (isLocked || isUncertain) {
         entry.mustCheck = true
         this.#view.forget()
@@ -461,7 +471,8 @@ class ClientThread implements Thread {
     } else if (!failure.isPassing && error.status < 500) {
       this.#isRefused = true
       this.#error = error
-      this.#endAll(error); return;
+      this.#endAll(error)
+      return
     }
     this.#sending = undefined
     this.#setConnection('retrying')
@@ -543,10 +554,6 @@ function failed({ runId }: Entry, error: MillraceError): RunResult {
 
 function toContent(content: string | readonly ContentPart[]): string | ContentPart[] {
   return typeof content === 'string' ? content : [...content]
-}
-
-function toText(result: unknown): string {
-  return typeof result === 'string' ? result : (JSON.stringify(result) ?? '')
 }
 
 function unknownMessage(id: string): MillraceError {

@@ -75,7 +75,8 @@ async function lintStreams(streams: readonly Recorded[]): Promise<void> {
     const sent = isRun ? (body.messages as Message[]) : []
     const held = sent.filter(({ id }) => !fold.messages.some((message) => message.id === id))
     const messages = [...fold.messages, ...held].filter(({ role }) => role !== 'activity')
-    const input = { runId: '-', tools: [], context: [], ...body, messages }
+    const state: unknown = body.state ?? fold.state
+    const input = { runId: '-', tools: [], context: [], ...body, messages, state }
     if (!isRest) assertValidStream(events, { complete: false, input })
     fold.apply({ type: 'MESSAGES_SNAPSHOT', messages })
     for (const event of events) fold.apply(event)
