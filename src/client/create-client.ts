@@ -13,7 +13,7 @@ import { createThread } from './thread.js'
  */
 export function createClient(options: ClientOptions): Client {
   const http = createHttp(options)
-  const ask = async (request: HttpRequest): Promise<unknown> => {
+  const fetchJson = async (request: HttpRequest): Promise<unknown> => {
     try {
       return await (await http.send(request)).json()
     } catch (error) {
@@ -24,7 +24,7 @@ export function createClient(options: ClientOptions): Client {
     const query = new URLSearchParams()
     if (search !== undefined && search !== '') query.set('search', search)
     for (const [name, value] of Object.entries(page)) query.set(name, String(value))
-    return (await ask({
+    return (await fetchJson({
       method: 'GET',
       path: `${agentPath(agent)}/thread/list?${query.toString()}`,
     })) as ThreadList
@@ -40,14 +40,16 @@ export function createClient(options: ClientOptions): Client {
       list: (agent, page = {}) => list(agent, page),
       search: (agent, text, page = {}) => list(agent, page, text),
       async rename(agent, threadId, title) {
-        await ask({ method: 'PATCH', path: threadPath(agent, threadId), body: { title } })
+        await fetchJson({ method: 'PATCH', path: threadPath(agent, threadId), body: { title } })
       },
       async delete(agent, threadId) {
-        await ask({ method: 'DELETE', path: threadPath(agent, threadId) })
+        await fetchJson({ method: 'DELETE', path: threadPath(agent, threadId) })
       },
     },
     async agents() {
-      const { agents } = (await ask({ method: 'GET', path: '/agents' })) as { agents: readonly AgentInfo[] }
+      const { agents } = (await fetchJson({ method: 'GET', path: '/agents' })) as {
+        agents: readonly AgentInfo[]
+      }
       return agents
     },
   }

@@ -1,5 +1,5 @@
 import { decodeSse, type AgUiEvent } from '../protocol/index.js'
-import { networkError, RequestFailure, type Http, type HttpRequest } from './http.js'
+import { networkError, RequestFailure, toClientError, type Http, type HttpRequest } from './http.js'
 import type { StreamedEvent } from './thread-view.js'
 
 /**
@@ -74,4 +74,19 @@ function watchSilence({ clock, timeoutMs }: Http, onSilence: () => void) {
     },
     end: () => cancel(),
   }
+}
+
+/** Whether an error ends the stream, not a run: what belongs to a run has an id. */
+export function isBrokenStream({ id, event }: StreamedEvent): boolean {
+  return event.type === 'RUN_ERROR' && id === undefined
+}
+
+export function brokenStream({ event }: StreamedEvent): RequestFailure {
+  const { code = '', message } = event as { readonly code?: string; readonly message: string }
+  return new RequestFailure(toClientError({ code, message }))
+}
+
+/** A stream has ended before the run, or the wish to follow, has. */
+export function streamEnded(): RequestFailure {
+  return new RequestFailure(networkError(new Error('The stream has ended.')))
 }

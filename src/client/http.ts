@@ -44,12 +44,12 @@ export class RequestFailure extends Error {
 export function createHttp(options: ClientOptions): Http {
   const { url, headers = {}, clock = systemClock, timeoutMs = 45_000 } = options
   const base = url.replace(/\/+$/, '')
-  const ask = (isRefused: boolean): unknown =>
+  const headersFor = (isRefused: boolean): unknown =>
     typeof headers === 'function' ? headers({ isRefused }) : headers
 
   const attempt = async (request: HttpRequest, isRefused: boolean): Promise<Response> => {
     const { method, path, body, signal } = request
-    const own = (await ask(isRefused)) as Record<string, string>
+    const own = (await headersFor(isRefused)) as Record<string, string>
     const init: RequestInit = {
       method,
       headers: {
@@ -134,4 +134,9 @@ export function toClientError({
   return new MillraceError(isKnown ? (code as ErrorCode) : 'AGENT_ERROR', message, {
     ...(isKnown || code === '' ? {} : { wireCode: code }),
   })
+}
+
+/** Whatever was thrown while a request was made, or its answer read. */
+export function toFailure(error: unknown): RequestFailure {
+  return error instanceof RequestFailure ? error : new RequestFailure(networkError(error))
 }
