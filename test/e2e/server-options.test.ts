@@ -40,8 +40,8 @@ describe('routes', () => {
           ? { threadId: 'thread-1' }
           : undefined
       const { status } = await served.ask(route, { ...(body && { body }) })
-      // Without the list, its address is that of a thread, which can be deleted.
-      const refusal = route === 'GET /thread/list' ? 405 : 404
+      // Addresses of threads that can still be renamed, or deleted.
+      const refusal = / \/thread\//.test(route) ? 405 : 404
       expect([route, status]).toEqual([route, left.includes(route) ? refusal : 200])
       if (route === 'GET /metrics') continue
       const prefixed = await served.ask(route.replace(' ', ' /agents/talker'), { ...(body && { body }) })
