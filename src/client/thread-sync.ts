@@ -339,7 +339,10 @@ export class ThreadSync {
     const results = await Promise.all(
       calls.map((call) => executeTool(options.tools?.[call.name], call, signal)),
     )
-    if (signal.aborted) { resolve({ runId: '', status: 'cancelled' }); return; }
+    if (signal.aborted) {
+      resolve({ runId: '', status: 'cancelled' })
+      return
+    }
     const messages = results.map((result): Message => ({ id: newId('message'), role: 'tool', ...result }))
     void this.add({ messages, round: round + 1, resolve })
   }

@@ -10,7 +10,7 @@ export interface SentRequest {
 }
 
 /** A stream that the test writes. */
-export interface OpenReply extends SentRequest {
+interface OpenReply extends SentRequest {
   write(...events: readonly (AgUiEvent & { readonly id?: string })[]): void
   writeText(text: string): void
   end(): void

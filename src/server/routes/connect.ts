@@ -179,7 +179,7 @@ async function* withoutLostEvents(
 }
 
 /** A thread without a live run, as clients get it. */
-export function threadSnapshots(
+function threadSnapshots(
   { key, messages, state }: Pick<Thread, 'key' | 'messages' | 'state'>,
   { stateRulesOf }: ServerContext,
 ): AgentEvent[] {

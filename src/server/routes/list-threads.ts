@@ -159,7 +159,7 @@ function describeFirstRun({ key, runId, start, startedAt }: LiveRun) {
 }
 
 /** A thread as lists have it. */
-export function describeThread(thread: ThreadSummary) {
+function describeThread(thread: ThreadSummary) {
   const { key, title, createdAt, updatedAt, forkedFrom, messageCount, run } = thread
   return {
     threadId: key.thread,
