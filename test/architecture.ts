@@ -15,6 +15,7 @@ const rooms = new Map<string, readonly string[]>([
   ['bridge', ground],
   ['agents', [...ground, 'bridge', 'models']],
   ['models', ground],
+  ['client', ground],
   ['threads', ground],
   ['adk', parts],
   ['langgraph', parts],
@@ -31,12 +32,13 @@ const confined = new Map<string, readonly string[]>([
   ['ioredis', ['threads']],
   ['@modelcontextprotocol/sdk', ['agents']],
   ['re2js', ['agents']],
-  ['@ag-ui/client', ['testing', 'remote']],
+  ['@ag-ui/client', ['testing', 'remote', 'client']],
   ['rxjs', ['testing', 'remote']],
+  ['react', ['client']],
 ])
 
 /** Rooms that run wherever there are Web standards. */
-const portable = ground
+const portable = [...ground, 'client']
 
 /** Each store is a published entry in a folder of its own. */
 const storeEntry = /^src\/threads\/[^/]+\/store\.ts$/

@@ -23,7 +23,7 @@ test.each(named)('docs/architecture.md names a folder that is there: %s', (folde
 })
 
 test('docs/architecture.md names every folder of the rooms it tells about', () => {
-  const rooms = ['protocol', 'agents', 'models', 'adk', 'langgraph', 'server', 'testing', 'threads']
+  const rooms = ['protocol', 'agents', 'models', 'adk', 'langgraph', 'server', 'testing', 'threads', 'client']
   const folders = rooms.flatMap((room) =>
     readdirSync(join(root, 'src', room))
       .map((name) => `${room}/${name}`)

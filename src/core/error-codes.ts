@@ -60,6 +60,7 @@ export const errorCodes = {
   STORE_ERROR: { status: 503, expose: false, text: 'The thread store cannot be used.' },
   VERSION_CONFLICT: { status: 409, expose: false, text: 'The thread has changed meanwhile.' },
   LEASE_LOST: { status: 409, expose: false, text: 'The thread was taken over by another process.' },
+  NETWORK_ERROR: { status: 503, expose: true, text: 'The server cannot be reached.' },
   INTERNAL_ERROR: { status: 500, expose: false, text: 'The server failed.' },
 } as const satisfies Record<string, ErrorCodeInfo>
 

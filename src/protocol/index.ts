@@ -24,7 +24,7 @@ export type {
 export { eventProblem } from './check/check-value.js'
 export { compactRun } from './fold/compact.js'
 export { createFold } from './fold/fold.js'
-export { stateEventBetween } from './fold/patch.js'
+export { stateEventBetween } from './fold/state-event.js'
 export { parsePeer, parseRunInput, upgradeBinaryParts } from './parse-run-input.js'
 export {
   cutOffMark,
@@ -44,6 +44,7 @@ export {
   rejectMessage,
   reportedMark,
   lostEventName,
+  threadEventName,
   retryEventName,
   rewriteEventName,
   rewriteMessages,

@@ -42,6 +42,12 @@ export const rewriteEventName = 'millrace.rewrite'
  */
 export const lostEventName = 'millrace.lost'
 
+/**
+ * The CUSTOM event for a client that follows a thread by its versions. The snapshots behind it are all of the thread, at the
+ * version of its value; what the client had before does not count.
+ */
+export const threadEventName = 'millrace.thread'
+
 /** The event that replaces the content and the tool calls of messages, by their ids; of results, by their calls. */
 export function rewriteMessages(
   messages: readonly Message[],

@@ -143,7 +143,10 @@ export interface StateRules {
   readonly private?: readonly string[]
 }
 
-/** `history` stands for the list of threads and the snapshots of messages and state; `patch` for changes of the state, the title and the archive. */
+/**
+ * `connect` stands for `follow` too, `history` for the list of threads and the snapshots of messages and state, `patch` for changes
+ * of the state, the title and the archive.
+ */
 export type OptionalRoute = 'connect' | 'cancel' | 'history' | 'delete' | 'patch' | 'metrics'
 
 /** What streams have beside AG-UI's events. */

@@ -15,6 +15,7 @@ import { capabilitiesRoute, listAgents } from './routes/agents.js'
 import { cancelRoute } from './routes/cancel.js'
 import { connectRoute } from './routes/connect.js'
 import { deleteThreadRoute } from './routes/delete-thread.js'
+import { followRoute } from './routes/follow.js'
 import { labelThreadRoute } from './routes/label-thread.js'
 import { listThreadsRoute } from './routes/list-threads.js'
 import { messagesRoute } from './routes/messages.js'
@@ -80,6 +81,7 @@ async function recoverLostRuns(server: ServerContext): Promise<void> {
 const agentRoutes: readonly Route[] = [
   runRoute,
   connectRoute,
+  followRoute,
   cancelRoute,
   listThreadsRoute,
   labelThreadRoute,

@@ -33,6 +33,11 @@ export interface ThreadStore {
    * time of its change moves. Returns false if there is no such thread.
    */
   label(key: ThreadKey, labels: ThreadLabels): Promise<boolean>
+  /**
+   * Resolves when the thread is no longer as `known`, changed by any process, or when `signal` aborts. May resolve without a
+   * change.
+   */
+  changed(key: ThreadKey, known: KnownThread, signal: AbortSignal): Promise<void>
   /** Lists the threads of an owner, the latest change first. Threads without a commit are left out. */
   list(owner: Owner, page: Page): Promise<ThreadPage>
   /** Removes a thread with its messages, runs and logs. */
@@ -133,6 +138,13 @@ export interface ThreadHead extends Omit<Thread, 'messages' | 'shown'> {
   readonly messageCount: number
 }
 
+/** What a reader knows of a thread. Version 0 without a run: there is no such thread. */
+export interface KnownThread {
+  readonly version: number
+  /** Whether its latest run is `running`. */
+  readonly isRunning: boolean
+}
+
 export interface PendingToolCall {
   readonly id: string
   readonly name: string
@@ -206,6 +218,8 @@ export interface Page {
   readonly cursor?: string
   /** Leaves out threads that their user has put away. Default false. */
   readonly withoutArchived?: boolean
+  /** Only threads whose title has this text in it. ASCII letters count as equal in either case. */
+  readonly search?: string
 }
 
 export interface ThreadPage {

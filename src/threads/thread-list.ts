@@ -19,6 +19,16 @@ function withoutStart({ start: _, ...run }: RunRecord): Omit<RunRecord, 'start'>
   return run
 }
 
+/** Whether a title has the text of a search in it. ASCII letters count as equal in either case; without a text, all match. */
+export function titleMatches(title: string, search: string | undefined): boolean {
+  return search === undefined || toLowerAscii(title).includes(toLowerAscii(search))
+}
+
+// As SQLite's `lower`: stores agree on what they find.
+function toLowerAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
 /** The last thread of a page. The next page begins after it, even if the thread was changed or removed meanwhile. */
 export interface PageEnd {
   readonly updatedAt: number

@@ -7,8 +7,8 @@ export interface GatedAgent {
   readonly agent: Agent
   readonly words: readonly string[]
   /** Lets it say the words up to and including the one at this place. */
-  say(place: number): void
-  sayAll(): void
+  readonly say: (place: number) => void
+  readonly sayAll: () => void
   /** Resolves when its model has said all of its words. */
   readonly hasSaidAll: Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
-import jsonpatch from 'fast-json-patch'
 import { jsonSize } from '../../core/json-size.js'
-import type { EventOf } from '../contract.js'
+// Not the whole library: clients in browsers need only what applies patches.
+import { applyOperation, getValueByPointer } from 'fast-json-patch/module/core.mjs'
 
 export type PatchResult = { ok: true; document: unknown } | { ok: false; reason: string }
 
@@ -24,12 +24,12 @@ export function applyPatch(document: unknown, patch: readonly JsonPatchOperation
       if (operation.op === 'move' && isBelowPointer(operation.path, operation.from))
         throw new TypeError('into itself')
       if (operation.op === 'copy') {
-        copiable -= jsonSize(jsonpatch.getValueByPointer(current, operation.from), copiable)
+        copiable -= jsonSize(getValueByPointer(current, operation.from), copiable)
         if (copiable < 0) throw new TypeError('copies too much')
       }
       current = copySpine(current, operation.path, fresh)
       if (operation.op === 'move') current = copySpine(current, operation.from, fresh)
-      current = jsonpatch.applyOperation(current, operation, true, true, true, index).newDocument
+      current = applyOperation(current, operation, true, true, true, index).newDocument
       // The library silently moves and copies what does not exist to the root.
       if (current === undefined) throw new TypeError('nothing is left')
     } catch (error) {
@@ -39,19 +39,6 @@ export function applyPatch(document: unknown, patch: readonly JsonPatchOperation
   return { ok: true, document: current }
 }
 
-/** The smallest event that brings a client from one state to another. Undefined when they are equal. */
-export function stateEventBetween(
-  before: unknown,
-  after: unknown,
-): EventOf<'STATE_SNAPSHOT' | 'STATE_DELTA'> | undefined {
-  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
-    return Object.is(before, after) ? undefined : { type: 'STATE_SNAPSHOT', snapshot: after }
-  }
-  // The library's operations are those of RFC 6902; only its type has a private one more.
-  const delta = jsonpatch.compare(before, after) as JsonPatchOperation[]
-  return delta.length === 0 ? undefined : { type: 'STATE_DELTA', delta }
-}
-
 /** Copies every container from the root to the parent of what `pointer` names, unless this patch made it already. */
 function copySpine(root: unknown, pointer: string, fresh: Set<object>): unknown {
   if (pointer === '' || !isContainer(root)) return root
@@ -59,7 +46,7 @@ function copySpine(root: unknown, pointer: string, fresh: Set<object>): unknown 
   let node = copiedRoot
   const tokens = pointer.split('/')
   for (let i = 1; i < tokens.length - 1; i++) {
-    const key = jsonpatch.unescapePathComponent(tokens[i] ?? '')
+    const key = (tokens[i] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
     const child = Object.hasOwn(node, key) ? node[key] : undefined
     if (!isContainer(child)) break
     node = node[key] = copyOnce(child, fresh)
@@ -79,7 +66,7 @@ function copyOnce(container: Container, fresh: Set<object>): Container {
   return copy
 }
 
-function isContainer(value: unknown): value is Container {
+export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null
 }
 

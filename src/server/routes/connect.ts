@@ -58,7 +58,8 @@ export const connectRoute: Route = {
   },
 }
 
-function lastEventPosition(headers: Headers, limits: Limits): EventPosition | undefined {
+/** Reads `Last-Event-ID`. Throws INVALID_INPUT for an id that no server of ours has made. */
+export function lastEventPosition(headers: Headers, limits: Limits): EventPosition | undefined {
   const header = headers.get('last-event-id') ?? ''
   if (header === '') return undefined
   const position = parseEventId(header)
@@ -69,7 +70,7 @@ function lastEventPosition(headers: Headers, limits: Limits): EventPosition | un
 }
 
 /** Trusts any event of a run in another process: only its log shows how far it has come. */
-function isOfLatestRun(
+export function isOfLatestRun(
   { runId, seq }: EventPosition,
   run: Thread['run'],
   live: LiveRun | undefined,
@@ -78,7 +79,8 @@ function isOfLatestRun(
   return runId === run?.runId && (run.status === 'running' || seq < run.nextSeq)
 }
 
-interface Connection {
+/** A client that comes, or comes back, to a thread. */
+export interface Connection {
   readonly server: ServerContext
   readonly key: ThreadKey
   readonly thread: Thread | undefined
@@ -88,7 +90,8 @@ interface Connection {
   readonly signal: DisconnectSignal
 }
 
-function catchUp(connection: Connection): AsyncIterable<FrameBatch> | Iterable<FrameBatch> {
+/** The rest of the latest run for a client that has some of it; else the thread, with the run if one is live. */
+export function catchUp(connection: Connection): AsyncIterable<FrameBatch> | Iterable<FrameBatch> {
   const { server, thread, live, from, signal } = connection
   if (live && from) return live.feed.subscribe(from.after ?? from.seq, signal)
   if (live) return followFromStart(live, signal)

@@ -2,6 +2,8 @@ import { MillraceError } from '../../core/errors.js'
 import type { Owner, ThreadKey, ThreadStore, ThreadSummary } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
+import { titleMatches } from '../../threads/thread-list.js'
+import { checkId } from '../request/check-input.js'
 import { listRemembered, readRememberedThread } from '../run/agent-memory.js'
 import { titleFor } from '../run/thread-change.js'
 import { jsonResponse, pageLimit, type Route } from './route.js'
@@ -11,7 +13,7 @@ const defaultPageSize = 50
 /**
  * `GET /thread/list`: the threads of a user, the last changed first. Threads in their first run are not in the store yet;
  * they stand before all others, so that their user finds them. Threads that only the agent's runtime knows stand last.
- * Archived threads are in it with `archived=true` only.
+ * Archived threads are in it with `archived=true` only; `search` leaves those whose title has the text in it.
  */
 export const listThreadsRoute: Route = {
   method: 'GET',
@@ -22,6 +24,7 @@ export const listThreadsRoute: Route = {
     const page = await listThreads(server, owner, {
       limit: pageLimit(request) ?? defaultPageSize,
       cursor: query('cursor'),
+      search: query('search'),
       withoutArchived: !isArchivedWanted(query('archived')),
     })
     return jsonResponse(page)
@@ -32,6 +35,8 @@ export interface ListOptions {
   readonly limit: number
   readonly cursor: string | undefined
   readonly withoutArchived: boolean
+  /** Leaves only threads whose title has this text in it. */
+  readonly search?: string | undefined
 }
 
 /** A thread as clients get it in a list. */
@@ -46,9 +51,10 @@ interface ListPage {
 export async function listThreads(
   server: ServerContext,
   owner: Owner,
-  { limit, cursor, withoutArchived }: ListOptions,
+  { limit, cursor, withoutArchived, search }: ListOptions,
 ): Promise<ListPage> {
-  const { store, registry } = server
+  const { store, registry, limits } = server
+  if (search !== undefined) checkId(search, 'search', limits)
   const remembered = positionIn(cursor, 'known')
   if (remembered) return pageOfRemembered(server, owner, { limit, after: remembered })
   const after = positionIn(cursor, 'begun')
@@ -56,20 +62,23 @@ export async function listThreads(
   const firstRuns = listsFirstRuns ? listFirstRuns(registry.all(), owner, after).slice(0, limit) : []
   const last = firstRuns[limit - 1]
   if (last) {
-    const threads = await describeFirstRuns(server, firstRuns, { withoutArchived })
+    const threads = await describeFirstRuns(server, firstRuns, { withoutArchived, search })
     return { threads, nextCursor: cursorAfter('begun', positionOf(last)) }
   }
   const page = await store.threads.list(owner, {
     limit: limit - firstRuns.length,
     withoutArchived,
     ...(listsFirstRuns ? {} : { cursor }),
+    ...(search === undefined ? {} : { search }),
   })
   // A first run may have been committed meanwhile.
   const stored = new Set(page.threads.map(({ key }) => key.thread))
   const running = firstRuns.filter(({ key }) => !stored.has(key.thread))
-  const begun = await describeFirstRuns(server, running, { withoutArchived })
+  const begun = await describeFirstRuns(server, running, { withoutArchived, search })
   const threads = [...begun, ...page.threads.map(describeThread)]
   if (page.cursor !== undefined) return { threads, nextCursor: page.cursor }
+  // To know the title of a thread that only the runtime has, all of it would have to be read.
+  if (search !== undefined) return { threads }
   const rest = await pageOfRemembered(server, owner, { limit: limit - threads.length, after: beforeAll })
   return { ...rest, threads: [...threads, ...rest.threads] }
 }
@@ -175,12 +184,13 @@ function isArchivedWanted(query: string | undefined): boolean {
 async function describeFirstRuns(
   { store }: ServerContext,
   runs: readonly LiveRun[],
-  { withoutArchived }: { readonly withoutArchived: boolean },
-) {
-  const stored = await Promise.all(runs.map(({ key }) => store.threads.load(key)))
+  { withoutArchived, search }: Pick<ListOptions, 'withoutArchived' | 'search'>,
+): Promise<ListedThread[]> {
+  const heads = await Promise.all(runs.map(({ key }) => store.threads.loadHead(key)))
   return runs.flatMap((run, index) => {
-    const { title = '', archived } = stored[index] ?? {}
-    return archived && withoutArchived ? [] : [describeFirstRun(run, { title, archived })]
+    const { title = '', archived } = heads[index] ?? {}
+    const listed = describeFirstRun(run, { title, archived })
+    return (archived && withoutArchived) || !titleMatches(listed.title, search) ? [] : [listed]
   })
 }
 
@@ -200,6 +210,7 @@ function describeFirstRun(
   }
 }
 
+/** A thread as lists have it. */
 function describeThread(thread: ThreadSummary) {
   const { key, title, archived, createdAt, updatedAt, forkedFrom, messageCount, run } = thread
   return {

@@ -2,6 +2,7 @@ import { toWireError } from '../../core/errors.js'
 import { parseRunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
+import { readKnownVersion } from '../plan/known-version.js'
 import { checkRunInput } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import { acceptRun, type AcceptedRun } from '../run/accept-run.js'
@@ -34,6 +35,7 @@ export const runRoute: Route = {
       controller,
       isLegacy: peer.legacy,
       needsSubscriber: server.onDisconnect === 'auto' && !canReconnect(server, request.request.headers),
+      knownVersion: readKnownVersion(request.request.headers),
       request: request.request,
       address: request.address,
       // Before it waits for anything: what waits takes memory too.

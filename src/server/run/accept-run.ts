@@ -18,6 +18,7 @@ import type { LiveRun } from '../live/registry.js'
 import { auditedAnswers } from '../observe/audit.js'
 import { startRunSpan } from '../observe/tracing.js'
 import { checkPlanSizes } from '../plan/check-sizes.js'
+import { addKnownPart, wholeThread } from '../plan/known-version.js'
 import { planRun } from '../plan/plan-run.js'
 import type { AgentPlan, PlanRequest, RunPlan, StorePlan } from '../plan/run-plan.js'
 import { recoverThread } from '../recovery/recover-thread.js'
@@ -39,6 +40,8 @@ export interface IncomingRun {
   readonly isLegacy: boolean
   /** Whether the run is stopped when nobody follows it for some time: its client cannot reconnect. */
   readonly needsSubscriber: boolean
+  /** The version of the thread that the client knows, if it sends only what is new. */
+  readonly knownVersion: number | undefined
   /** A request whose client disconnects stops waiting for the thread. */
   readonly request: Request
   /** Where it came from, if that is known. */
@@ -145,9 +148,14 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const rules = server.stateRulesOf(lease.key)
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
-  const input = await changeInput(server, { input: incoming.input, info, thread })
+  const changed = await changeInput(server, { input: incoming.input, info, thread })
+  const { input, isInStep } =
+    incoming.knownVersion === undefined
+      ? { input: changed, isInStep: undefined }
+      : addKnownPart(changed, incoming.knownVersion, { thread, rules })
   const request = { thread, input, history, rules, isLegacy, messagesOnArrival }
-  const plan = await withInitialState(leased, request, planRun(request))
+  const planned = await withInitialState(leased, request, planRun(request))
+  const plan = isInStep === false ? withWholeThread(planned, thread) : planned
   if (plan.type === 'run' || plan.type === 'store') checkPlanSizes(plan, server.limits)
   if (plan.type === 'run') {
     const run = await startOnThread(leased, { thread, input, plan })
@@ -166,6 +174,12 @@ async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   if (plan.type === 'store') await storePlan(leased, thread, plan)
   metrics.runEnded({ agent: lease.key.agent, status: 'nothing' })
   return ended
+}
+
+function withWholeThread(plan: RunPlan, thread: Thread | undefined): RunPlan {
+  if (plan.type === 'refuse') return plan
+  const { messages, state } = plan.type === 'nothing' ? (thread ?? { messages: [], state: {} }) : plan
+  return { ...plan, catchUp: wholeThread(thread?.version ?? 0, { messages, state }) }
 }
 
 /** The plan with the state of `initialState`, asked only for a plan that makes the thread: so it is asked once. */

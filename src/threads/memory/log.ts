@@ -4,6 +4,7 @@ import type { LogBatch, LogEntry, RunLog, ThreadKey } from '../contract.js'
 import { fromLogText, toLogText } from '../log-text.js'
 import { threadKeyText } from '../thread-key.js'
 import type { MemoryLeases } from './leases.js'
+import { createWaiters } from './waiters.js'
 
 export interface MemoryLog extends RunLog {
   /** Appends without a lease. Throws STORE_ERROR, with nothing changed, if the number is not new. */
@@ -126,45 +127,5 @@ function addBlockEntries(
   for (let at = Math.max(after + 1 - firstSeq, 0); at < lines.length && entries.length < limit; at++) {
     const json = lines[at]
     if (json !== undefined) entries.push({ seq: firstSeq + at, json })
-  }
-}
-
-interface Waiters {
-  /** Resolves when the name is woken, or when `signal` aborts. */
-  wait(name: string, signal: AbortSignal): Promise<void>
-  wake(name: string): void
-  readonly wakeAll: () => void
-}
-
-/** Keeps only names with waiters. */
-function createWaiters(): Waiters {
-  const waiting = new Map<string, Set<() => void>>()
-
-  const wake = (name: string): void => {
-    for (const resolve of [...(waiting.get(name) ?? [])]) resolve()
-  }
-  const remove = (name: string, resolve: () => void): void => {
-    const others = waiting.get(name)
-    others?.delete(resolve)
-    if (others?.size === 0) waiting.delete(name)
-  }
-
-  return {
-    wait(name, signal) {
-      if (signal.aborted) return Promise.resolve()
-      return new Promise((resolve) => {
-        const stop = (): void => {
-          remove(name, stop)
-          signal.removeEventListener('abort', stop)
-          resolve()
-        }
-        getOrAdd(waiting, name, () => new Set<() => void>()).add(stop)
-        signal.addEventListener('abort', stop)
-      })
-    },
-    wake,
-    wakeAll() {
-      for (const name of [...waiting.keys()]) wake(name)
-    },
   }
 }

@@ -24,11 +24,16 @@ export interface MemoryStoreOptions {
 export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
   const leases = createMemoryLeases(clock)
   const log = createMemoryLog(leases)
+  const { close, ...threads } = createMemoryThreads({ clock, leases, log })
   return {
-    threads: createMemoryThreads({ clock, leases, log }),
+    threads,
     log,
     leases,
     check: () => Promise.resolve(),
-    close: () => toPromise(() => log.close()),
+    close: () =>
+      toPromise(() => {
+        log.close()
+        close()
+      }),
   }
 }

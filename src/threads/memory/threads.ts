@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import { toPromise } from '../../core/to-promise.js'
 import type {
+  KnownThread,
   Lease,
   MessageChange,
   Thread,
@@ -13,10 +14,11 @@ import type {
   ThreadSummary,
 } from '../contract.js'
 import { copyThreadKey, forkSource, threadKeyText } from '../thread-key.js'
-import { summarizeThread } from '../thread-list.js'
+import { summarizeThread, titleMatches } from '../thread-list.js'
 import type { MemoryLeases } from './leases.js'
 import type { MemoryLog } from './log.js'
 import { createThreadOrder } from './thread-order.js'
+import { createWaiters } from './waiters.js'
 
 export interface MemoryThreadsOptions {
   readonly clock: Clock
@@ -24,12 +26,18 @@ export interface MemoryThreadsOptions {
   readonly log: Pick<MemoryLog, 'add' | 'remove'>
 }
 
-export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions): ThreadStore {
+export interface MemoryThreads extends ThreadStore {
+  /** Wakes all waiters. */
+  readonly close: () => void
+}
+
+export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions): MemoryThreads {
   const threads = new Map<string, Thread>()
   const running = new Map<string, ThreadKey>()
   /** The threads whose title a person has given. */
   const named = new Set<string>()
   const order = createThreadOrder()
+  const waiters = createWaiters()
 
   /** The thread of a lease, empty if there is none. Throws LEASE_LOST. */
   const threadFor = (lease: Lease): Thread => {
@@ -41,6 +49,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     threads.set(text, thread)
     if (thread.run?.status === 'running') running.set(text, thread.key)
     else running.delete(text)
+    waiters.wake(text)
   }
   const summaries = (keys: readonly string[]): ThreadSummary[] =>
     keys.flatMap((text) => {
@@ -73,6 +82,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     running.delete(threadKeyText(old.key))
     named.delete(threadKeyText(old.key))
     log.remove(old.key)
+    waiters.wake(threadKeyText(old.key))
   }
   const label = (key: ThreadKey, labels: ThreadLabels): boolean => {
     const text = threadKeyText(key)
@@ -102,15 +112,26 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     label: (key, labels) => toPromise(() => label(key, labels)),
     list: (owner, page) =>
       toPromise(() => {
-        const isListed = (text: string): boolean =>
-          !page.withoutArchived || threads.get(text)?.archived !== true
+        const isListed = (text: string): boolean => {
+          const { archived, title = '' } = threads.get(text) ?? {}
+          return !(page.withoutArchived && archived) && titleMatches(title, page.search)
+        }
         const { keys, ...rest } = order.page(owner, page, isListed)
         return { threads: summaries(keys), ...rest }
       }),
     remove: (lease) => toPromise(() => remove(lease)),
     idle: (before, limit) => toPromise(() => summaries(order.idle(before, limit))),
     unfinished: () => toPromise(() => [...running.values()]),
+    async changed(key, known, signal) {
+      const text = threadKeyText(key)
+      if (isAsKnown(threads.get(text), known)) await waiters.wait(text, signal)
+    },
+    close: waiters.wakeAll,
   }
+}
+
+function isAsKnown(thread: Thread | undefined, { version, isRunning }: KnownThread): boolean {
+  return (thread?.version ?? 0) === version && (thread?.run?.status === 'running') === isRunning
 }
 
 function emptyThread(key: ThreadKey, now: number): Thread {

@@ -86,17 +86,19 @@ function createStore({ file, ...parts }: StoreParts): SqliteStore {
   const leases = createSqliteLeases(connection, clock)
   const rows = createThreadRows(connection)
   const log = createSqliteLog({ connection, clock, leases, rows })
+  const { close: wakeReaders, ...threads } = createSqliteThreads({ connection, clock, leases, log, rows })
   const runHere: RunStatements = (...statements) =>
     connection.read(() => statements.flatMap((sql) => database.prepare(sql).all() as SqlRow[]))
   const { settled, ...maintenance } = createMaintenance(file === undefined ? runHere : runInThread(file))
   return {
-    threads: createSqliteThreads({ connection, clock, leases, log, rows }),
+    threads,
     log,
     leases,
     check: createCheck({ connection, clock, path: file }),
     ...maintenance,
     async close() {
       log.close()
+      wakeReaders()
       await settled()
       await connection.close()
     },

@@ -13,6 +13,7 @@ import {
 } from './connection.js'
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
+import { createThreadWatch } from './thread-watch.js'
 import {
   selectHeads,
   selectSummaries,
@@ -34,7 +35,12 @@ export interface SqliteThreadsOptions {
   readonly rows: ThreadRows
 }
 
-export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore {
+export interface SqliteThreads extends ThreadStore {
+  /** Wakes all waiters. */
+  readonly close: () => void
+}
+
+export function createSqliteThreads(options: SqliteThreadsOptions): SqliteThreads {
   const { connection, clock, leases, log, rows } = options
   // A row with events alone is no thread yet.
   const isThread = `${keyMatches} AND (version > 0 OR t.run_id IS NOT NULL)`
@@ -43,6 +49,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
   const idle = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND updated_at < ? ORDER BY updated_at LIMIT ?`,
   )
+  const watch = createThreadWatch(connection, clock)
   const unfinished = connection.prepare<ThreadKey>(
     `SELECT t.app, t.user, t.agent, t.thread FROM runs r JOIN threads t ON t.id = r.thread_id AND t.run_id = r.run_id
      WHERE r.status = 'running'`,
@@ -74,11 +81,13 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
         const row = loadHead.get(...keyParams(key))
         return row === undefined ? undefined : toThreadHead(row)
       }),
-    begin: (lease, run) =>
-      connection.write(() => {
+    async begin(lease, run) {
+      await connection.write(() => {
         leases.assertCurrent(lease)
         rows.startRun(lease.key, run, clock.now())
-      }),
+      })
+      watch.wake(lease.key)
+    },
     async commit(lease, change, { release = false } = {}) {
       const version = await connection.write(() => {
         leases.assertCurrent(lease)
@@ -87,6 +96,7 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
         return next
       })
       if (change.run !== undefined || change.log !== undefined) log.wake(lease.key)
+      watch.wake(lease.key)
       return version
     },
     async remove(lease) {
@@ -98,8 +108,11 @@ export function createSqliteThreads(options: SqliteThreadsOptions): ThreadStore 
         rows.remove(id)
       })
       log.wake(lease.key)
+      watch.wake(lease.key)
     },
     label: (key, labels) => connection.write(() => rows.label(key, labels)),
+    changed: watch.wait,
+    close: watch.close,
     list: createList(connection),
     idle: (before, limit) => connection.read(() => idle.all(before, limit).map(toSummary)),
     unfinished: () => connection.read(() => unfinished.all().map(toThreadKey)),
@@ -113,13 +126,24 @@ function createList(connection: SqliteConnection): (owner: Owner, page: Page) =>
   const list = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND app = ? AND user = ? AND agent = ?
        AND updated_at <= ? AND (updated_at < ? OR thread > ?) AND archived <= ?
+       AND (instr(lower(title), lower(?)) OR instr(lower(title), lower(?)))
      ORDER BY updated_at DESC, thread LIMIT ?`,
   )
-  return (owner, { limit, cursor, withoutArchived = false }) =>
+  return (owner, { limit, cursor, search = '', withoutArchived = false }) =>
     connection.read(() => {
       const { updatedAt, thread } = cursor === undefined ? beforeFirstPage : fromCursor(cursor)
-      const after = [updatedAt, updatedAt, toSqlText(thread)] as const
-      const found = list.all(...ownerParams(owner), ...after, withoutArchived ? 0 : 1, limit + 1)
+      const from = [updatedAt, updatedAt, toSqlText(thread)]
+      // Every text has the empty one in it. Some titles are stored as JSON, see `toSqlText`.
+      const escaped = JSON.stringify(search).slice(1, -1)
+      const plain = search.includes('\0') || /\p{Surrogate}/u.test(search) ? escaped : search
+      const found = list.all(
+        ...ownerParams(owner),
+        ...from,
+        withoutArchived ? 0 : 1,
+        plain,
+        escaped,
+        limit + 1,
+      )
       const threads = found.slice(0, limit).map(toSummary)
       const last = found.length > limit ? threads.at(-1) : undefined
       if (last === undefined) return { threads }

@@ -35,6 +35,7 @@ export const addresses: readonly Refused[] = [
       [`${prefix}/connect`, 'POST'],
       [`${prefix}/cancel`, 'POST'],
       [`${prefix}/thread/list`, 'GET'],
+      [`${prefix}/follow`, 'POST'],
       [`${prefix}/thread/kept`, 'PATCH, DELETE'],
       [`${prefix}/message_snapshot/kept`, 'GET'],
       [`${prefix}/state_snapshot/kept`, 'GET'],

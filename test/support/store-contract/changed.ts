@@ -129,4 +129,63 @@ export function describeChanged(rig: Rig): void {
       await inTime(rig.clock, waiting)
     })
   })
+
+  describe('a reader that waits for a change of a thread', () => {
+    const none = { version: 0, isRunning: false }
+    const threadChanged = (known = none, signal = new AbortController().signal): Promise<void> =>
+      rig.store.threads.changed(key, known, signal)
+
+    test('is woken when a run begins, and when it ends', async () => {
+      const begun = threadChanged()
+      const lease = await started()
+      await inTime(rig.clock, begun)
+      const ended = threadChanged({ version: 0, isRunning: true })
+      await rig.store.threads.commit(lease, changeOf({ run: runOf('r1', { status: 'completed' }) }))
+      await inTime(rig.clock, ended)
+    })
+
+    test('is woken by a commit without a run, and when the thread is removed', async () => {
+      const committed = threadChanged()
+      await rig.save(key)
+      await inTime(rig.clock, committed)
+      const removed = threadChanged({ version: 1, isRunning: false })
+      await rig.store.threads.remove(await rig.hold(key))
+      await inTime(rig.clock, removed)
+    })
+
+    test('is woken at once when the thread is not as it is known', async () => {
+      await rig.save(key)
+      await threadChanged()
+      await threadChanged({ version: 1, isRunning: true })
+      await started()
+      await threadChanged({ version: 1, isRunning: false })
+    })
+
+    test('is not woken by another thread', async () => {
+      let isWoken = false
+      const stop = new AbortController()
+      const waiting = threadChanged(none, stop.signal).then(() => (isWoken = true))
+      await rig.save(keyOf('other'))
+      await rig.save(keyOf('thread', { user: 'other' }))
+      await rig.clock.advance(1_000)
+      expect(isWoken).toBe(false)
+      stop.abort()
+      await waiting
+    })
+
+    test('stops waiting when the signal aborts, and leaves no listener on it', async () => {
+      const stop = new AbortController()
+      const waiting = threadChanged(none, stop.signal)
+      stop.abort()
+      await waiting
+      await threadChanged(none, stop.signal)
+      expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+    })
+
+    test('stops waiting when the store closes', async () => {
+      const waiting = threadChanged().catch(() => undefined)
+      await inTime(rig.clock, rig.store.close())
+      await waiting
+    })
+  })
 }

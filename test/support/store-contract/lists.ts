@@ -95,6 +95,55 @@ export function describeLists(rig: Rig): void {
     })
   })
 
+  describe('a search for threads', () => {
+    const found = async (search: string, limit = 10): Promise<string[]> => {
+      const all: string[] = []
+      for (let cursor: string | undefined; ;) {
+        const next = await rig.store.threads.list(owner, {
+          limit,
+          search,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+        all.push(...names(next.threads))
+        if (next.cursor === undefined) return all
+        cursor = next.cursor
+      }
+    }
+    const titled = async (titles: Readonly<Record<string, string>>): Promise<void> => {
+      for (const [thread, title] of Object.entries(titles)) {
+        await rig.clock.advance(1_000)
+        await rig.save(keyOf(thread), { title })
+      }
+    }
+
+    test('finds those with the text in their title, whatever the case of ASCII letters, the latest first', async () => {
+      await titled({ a: 'Trip to Rome', b: 'Cake', c: 'roman food' })
+      expect(await found('ROM')).toEqual(['c', 'a'])
+      expect(await found('cake')).toEqual(['b'])
+      expect(await found('paris')).toEqual([])
+      expect(await found('')).toEqual(['c', 'b', 'a'])
+    })
+
+    test('has all of them on its pages, each once', async () => {
+      await titled({ a: 'x1', b: 'y', c: 'x2', d: 'y', e: 'x3' })
+      expect(await found('x', 1)).toEqual(['e', 'c', 'a'])
+      expect(await found('x', 2)).toEqual(['e', 'c', 'a'])
+    })
+
+    test.each(['%', '_', '"', '\\', "'", '*', '早', '"a', 'a\u0000b', '👋'])(
+      'takes %j as it is',
+      async (text) => {
+        await titled({ a: `before ${text} after`, b: 'other', c: text })
+        expect(await found(text)).toEqual(['c', 'a'])
+      },
+    )
+
+    test('finds threads of the owner alone', async () => {
+      await rig.save(keyOf('a', { user: 'other' }), { title: 'secret' })
+      expect(await found('secret')).toEqual([])
+    })
+  })
+
   describe('the pages of a list', () => {
     test.each([1, 2, 3, 4, 5, 6])('have every thread once with %i on each', async (limit) => {
       await saveInTurn('a', 'b', 'c', 'd', 'e')

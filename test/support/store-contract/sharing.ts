@@ -36,6 +36,19 @@ export function describeSharing(rig: Rig): void {
       expect(await other.threads.commit(second, changeOf())).toBe(1)
     })
 
+    test('are told of runs that the other begins, and of what it commits', async () => {
+      if (rig.underTest.openAnother === undefined) throw new Error('this store is one process’s own')
+      const other = await rig.underTest.openAnother()
+      const { signal } = new AbortController()
+      const lease = await rig.hold(key)
+      const begun = other.threads.changed(key, { version: 0, isRunning: false }, signal)
+      await rig.store.threads.begin(lease, runOf('r1'))
+      await inTime(rig.clock, begun)
+      const committed = other.threads.changed(key, { version: 0, isRunning: true }, signal)
+      await rig.store.threads.commit(lease, changeOf({ run: runOf('r1', { status: 'completed' }) }))
+      await inTime(rig.clock, committed)
+    })
+
     test('are told of events that the other appends', async () => {
       if (rig.underTest.openAnother === undefined) throw new Error('this store is one process’s own')
       const other = await rig.underTest.openAnother()

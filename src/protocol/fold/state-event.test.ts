@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AgUiEvent } from '../contract.js'
 import { createFold } from './fold.js'
-import { stateEventBetween } from './patch.js'
+import { stateEventBetween } from './state-event.js'
 
 // From text, which knows no -0. Clients refuse patches of `__proto__`.
 const state = fc

@@ -1,0 +1,89 @@
+import { HttpAgent, type RunAgentInput } from '@ag-ui/client'
+import { healingFetch } from './healing-fetch.js'
+
+/**
+ * The `HttpAgent` of `@ag-ui/client` for a Millrace server. `connectAgent` loads a thread and follows its live run, a stream
+ * that breaks is taken up again from its last event, and `abortRun` stops the run on the server.
+ *
+ * @example
+ * const agent = new MillraceHttpAgent({ url: 'http://localhost:8000/agents/concierge/run', threadId: 'trip' })
+ */
+export const MillraceHttpAgent = /* @__PURE__ */ withReconnect(HttpAgent)
+export type MillraceHttpAgent = InstanceType<typeof MillraceHttpAgent>
+
+/** The members of an `HttpAgent` that versions from 0.0.59 to 1.0 share. */
+interface AnyHttpAgent {
+  url: string
+  headers: Record<string, string>
+  threadId: string
+  fetch: (url: string, init: RequestInit) => Promise<Response>
+  abortRun(): void
+}
+
+/** The same for the `HttpAgent` of another version: `class Agent extends withReconnect(HttpAgent) {}`. */
+export function withReconnect<Base extends new (config: never) => AnyHttpAgent>(Base: Base): Base {
+  return reconnecting(Base as unknown as typeof HttpAgent) as unknown as Base
+}
+
+function reconnecting(Base: typeof HttpAgent): typeof HttpAgent {
+  // No private members: the base class clones agents without its constructor.
+  return class MillraceAgent extends Base {
+    activeRunId: string | undefined
+
+    override run(input: RunAgentInput): ReturnType<HttpAgent['run']> {
+      this.activeRunId = input.runId
+      // The base class sends with the `fetch` of what it runs on.
+      return super.run.call(withMembers(this, { fetch: healing(this, input) }), input)
+    }
+
+    protected override connect(input: RunAgentInput): ReturnType<HttpAgent['run']> {
+      const requestInit = (): RequestInit => ({
+        ...this.requestInit(input),
+        body: JSON.stringify(threadOf(input)),
+      })
+      const members = { url: routeOf(this.url, 'connect'), requestInit, fetch: healing(this, input) }
+      return super.run.call(withMembers(this, members), input)
+    }
+
+    protected override requestInit(input: RunAgentInput): RequestInit {
+      const init = super.requestInit(input)
+      return {
+        ...init,
+        headers: { ...(init.headers as Record<string, string>), 'millrace-reconnects': 'true' },
+      }
+    }
+
+    override abortRun(): void {
+      super.abortRun()
+      const { threadId, activeRunId: runId } = this
+      const init = {
+        method: 'POST',
+        headers: { ...this.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ threadId, ...(runId === undefined ? {} : { runId }) }),
+      }
+      // A run that has ended meanwhile needs no stop, and a server that cannot be reached stops it by itself.
+      this.fetch(routeOf(this.url, 'cancel'), init).catch(() => undefined)
+    }
+  }
+}
+
+/** A `fetch` whose streams go on when their connection breaks. */
+function healing({ url, fetch }: HttpAgent, input: RunAgentInput): HttpAgent['fetch'] {
+  const rest = { url: routeOf(url, 'connect'), body: threadOf(input) }
+  return (address, init) => healingFetch(fetch, { url: address, init }, rest)
+}
+
+/** An object with other members, that is the agent in all else. */
+function withMembers(agent: HttpAgent, members: object): HttpAgent {
+  return Object.create(agent, Object.getOwnPropertyDescriptors(members)) as HttpAgent
+}
+
+/** A connection is for a thread: the run id that clients make up for the call means nothing to the server. */
+function threadOf({ threadId, protocolVersion }: RunAgentInput): object {
+  return { threadId, ...(protocolVersion === undefined ? {} : { protocolVersion }) }
+}
+
+/** The address of another route of the agent, whose runs are sent to `.../run` or to the root. */
+function routeOf(url: string, route: string): string {
+  return `${url.replace(/\/(run\/?)?$/, '')}/${route}`
+}
