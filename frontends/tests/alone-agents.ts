@@ -5,9 +5,9 @@ import { stageAgents, type StagedAgents } from './agents.js'
 
 /** The agents of the other pages, and those for what only CopilotKit's own routes can show. */
 export function stageAloneAgents(): StagedAgents & { readonly seen: ModelRequest[] } {
-  const { agents, countOn } = stageAgents()
+  const { agents, ...staged } = stageAgents()
   const seen: ModelRequest[] = []
-  return { agents: [...agents, usher(), notary(), guide(seen)], countOn, seen }
+  return { agents: [...agents, usher(), notary(), guide(seen)], ...staged, seen }
 }
 
 /** Lets a person pick a seat, with the page's own tool. */

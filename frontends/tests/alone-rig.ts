@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page, type Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import type { Message } from '@ag-ui/core'
 import type { ModelRequest } from '../../src/models/index.js'
 import { createServer, type Logger } from '../../src/server/index.js'
 import { serve, type Serving } from '../../src/server/node.js'
@@ -17,6 +18,10 @@ export interface AloneRig {
   /** Waits until the page has asked for its thread again. */
   reload(page: Page): Promise<void>
   countOn(): void
+  stops(): number
+  digging(): Promise<void>
+  /** The messages that the server has stored of the thread of this test. */
+  stored(agent: string): Promise<readonly Message[]>
   /** What the model of the agent `guide` has seen. */
   seen(): readonly ModelRequest[]
   /** Ends the server at once, and starts another on the same file and port. */
@@ -57,6 +62,9 @@ export function useAloneRig(
     open: (...given) => rig().open(...given),
     reload: (page) => rig().reload(page),
     countOn: () => rig().countOn(),
+    stops: () => rig().stops(),
+    digging: () => rig().digging(),
+    stored: (agent) => rig().stored(agent),
     seen: () => rig().seen(),
     restartServer: () => rig().restartServer(),
     thread: () => rig().thread(),
@@ -74,7 +82,7 @@ async function start(
   const logged: string[] = []
   const reported: string[] = []
   const elsewhere: string[] = []
-  const { agents, countOn, seen } = stageAloneAgents()
+  const { agents, countOn, stops, digging, letGo, seen } = stageAloneAgents()
   const pages = await servePages(join(import.meta.dirname, '..', 'dist'))
   const startServer = async (port: number): Promise<Serving> => {
     const store = await createSqliteStore({ path: join(folder, 'threads.db') })
@@ -99,8 +107,12 @@ async function start(
   const open: Page[] = []
   const thread = (): string => `${name}-${tests}`
   return {
-    countOn,
+    ...{ countOn, stops, digging },
     seen: () => seen,
+    async stored(agent) {
+      const response = await fetch(`${server.url}/agents/${agent}/message_snapshot/${thread()}`)
+      return ((await response.json()) as { readonly messages: readonly Message[] }).messages
+    },
     thread,
     async open(agent, query = {}) {
       const page = await (await browser.newContext({ viewport: { width: 900, height: 1000 } })).newPage()
@@ -131,6 +143,7 @@ async function start(
       server = await startServer(port)
     },
     async endTest(test, expected) {
+      letGo()
       tests++
       seen.length = 0
       for (const [index, page] of open.splice(0).entries()) {
