@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { useAloneRig, type AloneRig } from './alone-rig.js'
 import { expectConversation, expectList, patience, say, type FrontEnd } from './front-end.js'
 import {
+  testAskAgain,
   testChat,
   testClientTools,
   testInterrupts,
@@ -48,6 +49,7 @@ function testCommon(frontEnd: FrontEnd, rig: AloneRig): void {
   testInterrupts(frontEnd, common)
   testReload(frontEnd, common)
   testReconnect(frontEnd, common)
+  testAskAgain(frontEnd, common)
 }
 
 function namesIn(page: Page): Promise<string[]> {
