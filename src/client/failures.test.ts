@@ -154,6 +154,17 @@ describe('a client whose connection breaks', () => {
     expect(thread.getSnapshot().messages).toMatchObject([{ content: 'Good morning' }])
   })
 
+  it('gives up on a frame that is too large to be read', async () => {
+    const { server, thread, clock, follow } = setUp(() => 'stream')
+    follow()
+    await clock.advance(0)
+    server.streams[0]?.writeText(`data: ${'x'.repeat(10 * 1024 * 1024)}`)
+    server.streams[0]?.writeText('x')
+    await clock.advance(60_000)
+    expect(server.requests).toHaveLength(1)
+    expect(thread.getSnapshot()).toMatchObject({ connection: 'closed', error: { code: 'INVALID_EVENT' } })
+  })
+
   it('connects again when nothing was heard for too long, not even a heartbeat', async () => {
     const { server, thread, clock, follow } = setUp(() => 'stream', { timeoutMs: 1_000 })
     follow()

@@ -35,7 +35,7 @@ export class RequestFailure extends Error {
     super(error.message)
     this.error = error
     this.isUncertain = response === undefined
-    this.isPassing = response === undefined || [408, 429, 502, 503, 504].includes(response.status)
+    this.isPassing = response ? [408, 429, 502, 503, 504].includes(response.status) : !isUnreadable(error)
     const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN)
     this.retryAfterMs = seconds >= 0 ? seconds * 1000 : undefined
   }
@@ -138,5 +138,11 @@ export function toClientError({
 
 /** Whatever was thrown while a request was made, or its answer read. */
 export function toFailure(error: unknown): RequestFailure {
-  return error instanceof RequestFailure ? error : new RequestFailure(networkError(error))
+  if (error instanceof RequestFailure) return error
+  return new RequestFailure(isUnreadable(error) ? error : networkError(error))
+}
+
+/** Whether a frame was too large to be read. It would be the next time. */
+export function isUnreadable(error: unknown): error is MillraceError {
+  return MillraceError.isInstance(error) && error.code === 'INVALID_EVENT'
 }

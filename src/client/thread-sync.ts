@@ -5,7 +5,7 @@ import { isRecord } from '../core/json.js'
 import { executeTool, offeredTools } from './client-tools.js'
 import type { RunResult, ThreadOptions, ThreadSnapshot } from './contract.js'
 import { brokenStream, isBrokenStream, openEventStream, streamEnded } from './event-stream.js'
-import { toFailure, type Http, type RequestFailure } from './http.js'
+import { isUnreadable, toFailure, type Http, type RequestFailure } from './http.js'
 import {
   createRequest,
   failedRequest,
@@ -366,7 +366,7 @@ export class ThreadSync {
       }
       request.mustCheck = isLocked || failure.isUncertain
       if (isLocked) return
-    } else if (!isPassing && error.status < 500) {
+    } else if (!isPassing && (error.status < 500 || isUnreadable(error))) {
       this.#isRefused = true
       this.error = error
       this.#endAll(error)

@@ -55,6 +55,16 @@ describe.each(stores)('a stream that follows a thread, with the store %s', (_, m
     for (const stream of [upToDate, behind]) stream.drop()
   })
 
+  it('ends when the server closes, and does not keep it open', async () => {
+    const server = await serve()
+    const stream = await follow(server.url)
+    await stream.until(({ type }) => type === 'RUN_FINISHED')
+    // Far longer than a test may take.
+    await server.close({ graceMs: 600_000 })
+    await stream.whole()
+    assertValidStream(stream.events, { complete: true })
+  })
+
   it('shows nothing of the threads of others', async () => {
     const { url } = await serve()
     await runWhole(url, inputOf({ messages: [user('u1', 'One?')] }))
@@ -66,7 +76,7 @@ describe.each(stores)('a stream that follows a thread, with the store %s', (_, m
   })
 
   it('refuses more streams than a user may have, and takes them again when others end', async () => {
-    const { url } = await serve({ followersPerUser: 1 })
+    const { url } = await serve({ streamsPerUser: 1 })
     const first = await follow(url)
     const body = { threadId: 'other', protocolVersion: '1.0' }
     expect(await ask(`${url}/follow`, { body })).toMatchObject({
