@@ -6,8 +6,10 @@ import type {
   KnownThread,
   Lease,
   MessageChange,
+  Page,
   Thread,
   ThreadChange,
+  ThreadHead,
   ThreadKey,
   ThreadLabels,
   ThreadStore,
@@ -61,12 +63,8 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     const old = threadFor(lease)
     const source = forkSource(old.key, change)
     const { messages } = (source && threads.get(threadKeyText(source))) ?? old
-    const isNamed = named.has(threadKeyText(old.key))
-    const thread = applyChange(
-      { ...old, messages },
-      isNamed ? { ...change, title: old.title } : change,
-      clock.now(),
-    )
+    const title = named.has(threadKeyText(old.key)) ? { title: old.title } : {}
+    const thread = applyChange({ ...old, messages }, { ...change, ...title }, clock.now())
     // The last step that can fail: from here on everything is written.
     if (change.log !== undefined) log.add(thread.key, change.log)
     if (old.version > 0) order.remove(old)
@@ -95,13 +93,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
 
   return {
     load: (key) => toPromise(() => threads.get(threadKeyText(key))),
-    loadHead: (key) =>
-      toPromise(() => {
-        const thread = threads.get(threadKeyText(key))
-        if (thread === undefined) return undefined
-        const { messages, shown: _, ...head } = thread
-        return { ...head, messageCount: messages.length }
-      }),
+    loadHead: (key) => toPromise(() => toHead(threads.get(threadKeyText(key)))),
     begin: (lease, run) => toPromise(() => put(deepFreeze({ ...threadFor(lease), run }))),
     commit: (lease, change, { release = false } = {}) =>
       toPromise(() => {
@@ -112,11 +104,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     label: (key, labels) => toPromise(() => label(key, labels)),
     list: (owner, page) =>
       toPromise(() => {
-        const isListed = (text: string): boolean => {
-          const { archived, title = '' } = threads.get(text) ?? {}
-          return !(page.withoutArchived && archived) && titleMatches(title, page.search)
-        }
-        const { keys, ...rest } = order.page(owner, page, isListed)
+        const { keys, ...rest } = order.page(owner, page, (text) => isListed(threads.get(text), page))
         return { threads: summaries(keys), ...rest }
       }),
     remove: (lease) => toPromise(() => remove(lease)),
@@ -128,6 +116,17 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     },
     close: waiters.wakeAll,
   }
+}
+
+function toHead(thread: Thread | undefined): ThreadHead | undefined {
+  if (thread === undefined) return undefined
+  const { messages, shown: _, ...head } = thread
+  return { ...head, messageCount: messages.length }
+}
+
+function isListed(thread: Thread | undefined, { withoutArchived, search }: Page): boolean {
+  const { archived, title = '' } = thread ?? {}
+  return !(withoutArchived && archived) && titleMatches(title, search)
 }
 
 function isAsKnown(thread: Thread | undefined, { version, isRunning }: KnownThread): boolean {
