@@ -109,7 +109,10 @@ function planTail(
   const options = { ...input, newId }
   const thread = indexThread(input.messages)
   const exchanges = splitExchanges(conversationEvents(input.events))
-  const kept = keepExchanges(exchanges, { thread, saved, runId })
+  const kept = keepExchanges(exchanges, {
+    ...{ thread, saved, runId },
+    hasAnswers: input.answers.length > 0,
+  })
   const keep = kept.flat()
   const restored = restoredEvents(keep, options)
   const session = indexSession(splitExchanges([...keep, ...restored]))
@@ -147,6 +150,8 @@ interface KeepOptions {
   readonly thread: ThreadIndex
   /** Events that will be restored: their messages are not missing. */
   readonly saved: readonly Event[]
+  /** Whether the run answers requests. */
+  readonly hasAnswers: boolean
   /** The current run. Its earlier events belong to it, whether the thread has them or not. */
   readonly runId: string | undefined
 }
@@ -171,7 +176,8 @@ function keepExchanges(
     const positions = ids.flatMap((id) => thread.positionOf(id) ?? [])
     if (positions.length > 0 && gap < positions.reduce((a, b) => Math.min(a, b))) return true
     const isLast = index === exchanges.length - 1
-    if (ids.every(isKnown)) return isLast && isOutdated(exchange, options)
+    if (ids.every(isKnown))
+      return (isLast && isOutdated(exchange, options)) || isAskedAgain(exchange, options)
     return !(isLast && isFailedAttempt(exchange, options))
   })
   return end === -1 ? exchanges : exchanges.slice(0, end)
@@ -203,6 +209,19 @@ function isOutdated(exchange: SessionExchange, { thread, runId }: KeepOptions): 
   if (!start || isOfRun(exchange, runId) || exchangeStatus(exchange) === 'ended') return false
   const parts = usersOf(exchange, thread).flatMap((message) => toUserParts(message).parts)
   return isMarked(start) && !isEqual(parts, eventParts(start).filter(isUserContent).slice(0, parts.length))
+}
+
+/**
+ * Whether an exchange has ended, in an earlier run, and its user message is the last of the thread: no message shows how,
+ * since it ended with data or with a request to a person. That the agent runs means that it shall answer again, unless
+ * it is to raise that request again.
+ */
+function isAskedAgain(exchange: SessionExchange, { thread, saved, hasAnswers, runId }: KeepOptions): boolean {
+  const last = thread.conversation.at(-1)?.message
+  if (last?.role !== 'user' || !thread.awaitsAgent || saved.length > 0 || hasAnswers) return false
+  const [start] = exchange
+  const isOfLast = start !== undefined && eventFacts(start).userIds.includes(last.id)
+  return isOfLast && !isOfRun(exchange, runId) && exchangeStatus(exchange) === 'ended'
 }
 
 /** The user messages that an exchange begins with. */

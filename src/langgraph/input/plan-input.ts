@@ -42,6 +42,8 @@ export interface PlanOptions {
   readonly isClientTool?: (name: string) => boolean
   /** Whether the graph has stopped before its end. Default false. */
   readonly isUnfinished?: boolean
+  /** Whether the graph answers the last message of the user anew when it has all of the thread. Default false. */
+  readonly answersAnew?: boolean
 }
 
 /**
@@ -56,6 +58,7 @@ export function planInput({
   isUnheard = () => false,
   isClientTool = () => true,
   isUnfinished = false,
+  answersAnew = false,
 }: PlanOptions): InputPlan {
   const known = knownMessages(messages)
   if (stored === undefined) return { type: 'input', messages: pairResults(toLangChain(graphMessages(known))) }
@@ -66,8 +69,19 @@ export function planInput({
   if (lost)
     return { type: 'rewind', before: lost.id, messages: newMessages(thread, kept.slice(0, cut), isUnheard) }
   const added = newMessages(thread, kept, isUnheard)
-  if (added.length === 0) return { type: 'continue' }
+  if (added.length === 0) return answersAnew ? fromLastUser(thread, kept) : { type: 'continue' }
   return inputOrWait(kept, added, isClientTool)
+}
+
+/**
+ * The plan to answer the last message of the user anew, as an input: a graph that just continues behind it does not stop
+ * at its breakpoints.
+ */
+function fromLastUser(thread: readonly MessageEntry[], kept: readonly MessageEntry[]): InputPlan {
+  const last = thread.at(-1)
+  const stored = kept.find(({ key }) => key === last?.key)
+  if (last?.shown?.role !== 'user' || !stored) return { type: 'continue' }
+  return { type: 'rewind', before: stored.id, messages: [last.message] }
 }
 
 /**

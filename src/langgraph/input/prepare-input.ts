@@ -55,14 +55,19 @@ export async function prepareGraphInput(
   const options = { ...rest, ...(removed && { isUnheard: (id: string) => !removed.has(id) }) }
   const saved = await savedState(graph, config)
   const stored = checkpointerOf(graph) && storedMessages(saved, key)
-  const plan = planInput({ ...options, stored, isUnfinished: isUnfinished(saved) })
+  // Below other agents, it may run several times for one message.
+  const answersAnew = !hasOthers && saved?.next.length === 0
+  const plan = planInput({ ...options, stored, isUnfinished: isUnfinished(saved), answersAnew })
   if (plan.type === 'wait') return plan
   if (plan.type !== 'rewind') return toRun(plan, config, saved)
-  const adopted = await adoptUnseen(graph, config, { ...options, stored, key })
+  const adopted = await adoptUnseen(graph, config, {
+    ...{ ...options, stored, key, answersAnew },
+    isUnfinished: isUnfinished(saved),
+  })
   if (adopted?.plan.type === 'wait') return adopted.plan
   if (adopted)
     return { ...toRun(adopted.plan, config, saved), ...(adopted.thread && { thread: adopted.thread }) }
-  return await rewound(graph, config, { ...options, key, plan })
+  return await rewound(graph, config, { ...options, key, stored, answersAnew })
 }
 
 function toRun(
@@ -113,25 +118,30 @@ function firstNewIndex(messages: readonly Message[], plan: InputPlan): number {
   return index === -1 ? messages.length : index
 }
 
-interface RewindOptions extends Omit<PlanOptions, 'stored'> {
+interface RewindOptions extends PlanOptions {
   readonly key: string
-  readonly plan: InputPlan
 }
 
-/** Rewinds the graph to the checkpoint before the first message that was edited or cut. */
+/**
+ * Rewinds the graph to the checkpoint before the first message that was edited or cut. Messages of the graph's own that
+ * clients never saw stay where they stood.
+ */
 async function rewound(
   graph: CheckpointedGraph,
   config: RunnableConfig,
-  { key, plan: first, ...options }: RewindOptions,
+  { key, stored, answersAnew = false, ...options }: RewindOptions,
 ): Promise<PreparedInput> {
+  const { own } = await unseenMessages(graph, config, key)
   let target = config
-  let plan = first
+  let plan = planInput({ ...options, stored, answersAnew, isUnseen: (id) => own.has(id) })
   while (plan.type === 'rewind') {
     const past = await checkpointBefore(graph, target, { messageId: plan.before, key })
     if (!past) return await replaceAll(graph, config, options)
     target = past.config
+    const then = await unseenMessages(graph, target, key)
+    const isUnseen = (id: string): boolean => own.has(id) || then.own.has(id)
     // The past checkpoint may have other messages, for example a summary in place of some.
-    plan = planInput({ ...options, stored: past.messages })
+    plan = planInput({ ...options, stored: past.messages, isUnseen, answersAnew: true })
   }
   if (plan.type === 'wait') return plan
   const values: unknown = (await savedState(graph, config))?.values

@@ -448,7 +448,13 @@ describe('a run that did not come to an end', () => {
       { stored: 'u1 a1(c1,c2) t-c1', pending: ['c2'], client: 'u1 a1 t-c1', status: 'cancelled' },
       'nothing',
     ],
-    ['is another case than one that did', { stored: 'u1', client: 'u1' }, 'nothing'],
+    ['is another case than one that did', { stored: 'u1', client: 'u1', runId: 'run-1' }, 'nothing'],
+    ['is asked again in a new run when no message has its answer', { stored: 'u1', client: 'u1' }, 'run u1'],
+    [
+      'is not when it was asked before it ended',
+      { stored: 'u1', client: 'u1', messagesOnArrival: 0 },
+      'nothing',
+    ],
   ])('%s', (_what, facts, expected) => {
     expect(brief(plan(facts))).toBe(expected)
   })

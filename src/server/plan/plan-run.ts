@@ -98,10 +98,24 @@ function planWithServerHistory(request: SortedRequest): RunPlan {
   // An answer that comes again never asks for another one: what it allowed would be done twice.
   const cut = isAnswer ? undefined : findForkCut(reading, index, { isRepeated, messagesOnArrival })
   if (cut !== undefined) return { type: 'run', ...planDetails(compared, { keep: cut, isFork: true }) }
+  if (!isAnswer && !isRepeated && asksAgain(compared)) return { type: 'run', ...planDetails(compared) }
   if (reading.fresh.length === 0 && reading.results.length === 0) return planWithoutNews(compared)
   const isIncomplete =
     !reading.fresh.some(({ role }) => role === 'user') && lacksResults(compared, reading.results)
   return { type: isIncomplete ? 'store' : 'run', ...planDetails(compared) }
+}
+
+/**
+ * Whether a request ends with the last message of the thread, one of the user that was answered in no message: by data or a
+ * state alone. There is nothing to cut off.
+ */
+function asksAgain({ thread, index, reading, messagesOnArrival }: ComparedRequest): boolean {
+  const { newest, fresh, results } = reading
+  // It came before that answer, as when a person clicks twice.
+  if (messagesOnArrival !== undefined && messagesOnArrival < index.messages.length) return false
+  const last = index.messages[index.conversation.at(-1) ?? -1]
+  if (fresh.length > 0 || results.length > 0 || last?.role !== 'user' || newest?.id !== last.id) return false
+  return thread?.run !== undefined && !isUnsuccessful(thread.run)
 }
 
 function compare(request: SortedRequest): ComparedRequest {
