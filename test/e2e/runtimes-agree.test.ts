@@ -3,22 +3,14 @@ import type { Message, ToolMessage } from '@ag-ui/core'
 import type { AIMessage } from '@langchain/core/messages'
 import { FunctionTool, LlmAgent, SequentialAgent, type LlmResponse } from '@google/adk'
 import { tool } from '@langchain/core/tools'
-import {
-  Annotation,
-  END,
-  interrupt,
-  MemorySaver,
-  MessagesAnnotation,
-  START,
-  StateGraph,
-} from '@langchain/langgraph'
+import { END, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { createAgent } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
 import { manualClock } from '../../src/core/clock.js'
-import { agentTool, defineAgent, defineTool, type Agent } from '../../src/index.js'
+import { agentTool, defineAgent, defineTool, parallel, type Agent } from '../../src/index.js'
 import { clientTools, fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
 import type { AgentEvent, AgUiEvent } from '../../src/protocol/index.js'
@@ -158,7 +150,7 @@ describe('an interrupt of a subagent', () => {
     return defineAgent({ name: 'boss', model, tools: [agentTool(inner)] })
   }
 
-  function adkTree(): Agent {
+  function adkAgent(): LlmAgent {
     const tools = [
       new FunctionTool({
         ...work,
@@ -168,19 +160,34 @@ describe('an interrupt of a subagent', () => {
       }),
     ]
     const model = new ScriptedLlm([callsTool({ name: 'work' }), says('Worked.')])
-    const inner = new LlmAgent({ name: 'inner', model, tools })
+    return new LlmAgent({ name: 'inner', description: 'Works.', model, tools })
+  }
+
+  function adkTree(): Agent {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- The shortest tree: a Workflow needs edges.
-    return fromAdk(new SequentialAgent({ name: 'boss', subAgents: [inner] }))
+    return fromAdk(new SequentialAgent({ name: 'boss', subAgents: [adkAgent()] }))
+  }
+
+  function askingGraph() {
+    return new StateGraph(MessagesAnnotation)
+      .addNode('ask', () => (interrupt({ message: 'Work?' }), {}))
+      .addEdge(START, 'ask')
   }
 
   function graphTree(): Agent {
-    const State = Annotation.Root({ ...MessagesAnnotation.spec })
-    const inner = new StateGraph(State)
-      .addNode('ask', () => (interrupt({ message: 'Work?' }), {}))
-      .addEdge(START, 'ask')
-      .compile()
-    const outer = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner')
+    const outer = new StateGraph(MessagesAnnotation)
+      .addNode('inner', askingGraph().compile())
+      .addEdge(START, 'inner')
     return fromLangGraph(outer.compile({ checkpointer: new MemorySaver() }), { name: 'boss' })
+  }
+
+  function graphBelowKit(): Agent {
+    const graph = askingGraph().compile({ checkpointer: new MemorySaver() })
+    return kitTree(fromLangGraph(graph, { name: 'inner', description: 'Works.' }))
+  }
+
+  function adkBelowKit(): Agent {
+    return parallel({ name: 'boss', agents: [fromAdk(adkAgent())] })
   }
 
   async function remoteTree(): Promise<Agent> {
@@ -197,6 +204,8 @@ describe('an interrupt of a subagent', () => {
     ['ADK', adkTree],
     ['LangGraph', graphTree],
     ['a remote agent', remoteTree],
+    ['a graph below the kit', graphBelowKit],
+    ['an ADK agent below the kit', adkBelowKit],
   ])('keeps its subagent on connect, when asked again and after a restart, with %s', async (_, make) => {
     const agent = await make()
     let served = await serveAgents({ agents: [agent], store: 'sqlite' })

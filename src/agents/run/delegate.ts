@@ -87,7 +87,8 @@ async function* runInSpan(
       record?.add(tagged)
       yield tagged
     }
-    const control = record ? toCallControl(step.value, record) : step.value
+    const ended = record ? toCallControl(step.value, record) : step.value
+    const control = ended.type === 'interrupted' ? withSpan(ended, subagentRunId) : ended
     if (control.type === 'interrupted') span.interrupt()
     else if (control.type !== 'cancelled') span.end()
     if (isOver(control)) scope.frames.set(endKey(address), () => control)
@@ -103,6 +104,18 @@ async function* runInSpan(
     await source.return({ type: 'cancelled' })
     span.stop()
   }
+}
+
+type Interrupted = Extract<Control, { type: 'interrupted' }>
+
+/** Names the subagent of the interrupts that agents of other runtimes, or written by hand, have raised as a root would. */
+function withSpan(control: Interrupted, subagentRunId: string): Interrupted {
+  const openInterrupts = control.openInterrupts.map((open) =>
+    open.interrupt.subagentRunId === undefined
+      ? { ...open, interrupt: { ...open.interrupt, subagentRunId } }
+      : open,
+  )
+  return { ...control, openInterrupts }
 }
 
 /**
