@@ -17,6 +17,7 @@ import {
   raisedInterruptIds,
 } from '../interrupts/to-interrupts.js'
 import { GraphStream } from '../source/graph-stream.js'
+import { keptResults } from '../tools/kept-results.js'
 import { GraphTranslator } from '../translate/graph-translator.js'
 import { runConfig } from './graph-config.js'
 import { failedKey, startGraphRun, waitingControl, type GraphFrame, type GraphInput } from './start-run.js'
@@ -34,6 +35,8 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
   const { native: hooks, graceMs, clock, report, callId, assertActive } = ctx.services
   const { toolTimeoutMs, toolResultBytes } = ctx.services
+  const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
+  const keptResult = keptResults({ messages: ctx.messages, isClientTool: (name) => clientTools.has(name) })
   const answeredCalls = new Set<string>()
   let next: GraphInput | undefined = start
   let attempt = new GraphAttempt()
@@ -43,7 +46,8 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
       const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
       // Not a generator of its own: each one on the way costs every token.
       for await (const event of new GraphStream(setup.graph, {
-        ...{ ...options, graceMs, clock, report, callId, toolTimeoutMs, toolResultBytes, assertActive },
+        ...{ ...options, graceMs, clock, report, callId, keptResult, assertActive },
+        ...{ toolTimeoutMs, toolResultBytes },
       })) {
         if (event.type !== 'model-chunk') attempt.note(event)
         const shown = hooks ? await applyNativeHooks(hooks, event, translate) : translate(event)

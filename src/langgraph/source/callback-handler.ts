@@ -19,6 +19,7 @@ export interface CallbackHandlerOptions {
   readonly callId: (wanted: string) => string
   /** Undefined: calls of tools may take any time. */
   readonly callLimit?: CallTimers | undefined
+  readonly keptResult?: EmitTarget['keptResult']
   /** Throws when the run may begin nothing more. */
   readonly assertActive?: (() => void) | undefined
 }
@@ -41,6 +42,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   override awaitHandlers = true
   override raiseError = true
   readonly callLimit: CallTimers | undefined
+  readonly keptResult: EmitTarget['keptResult']
   readonly #put: CallbackHandlerOptions['put']
   readonly #whenRead: CallbackHandlerOptions['whenRead']
   readonly #report: CallbackHandlerOptions['report']
@@ -51,10 +53,12 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   #hasRootEnded = false
   #onRootEnd: (() => void) | undefined
 
-  constructor({ put, whenRead, report, callId, callLimit, assertActive }: CallbackHandlerOptions) {
+  constructor(options: CallbackHandlerOptions) {
     super()
+    const { put, whenRead, report, callId, callLimit, keptResult, assertActive } = options
     this.#callIds = new ModelCallIds(callId)
     this.callLimit = callLimit
+    this.keptResult = keptResult
     this.#put = put
     this.#whenRead = whenRead
     this.#report = report

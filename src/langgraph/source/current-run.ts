@@ -1,5 +1,6 @@
 import type { BaseCallbackHandler } from '@langchain/core/callbacks/base'
 import type { CallbackManager } from '@langchain/core/callbacks/manager'
+import type { BaseMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
 import type { Clock } from '../../core/clock.js'
@@ -21,6 +22,8 @@ export interface EmitTarget {
   readonly [emitTarget]: true
   /** Undefined: calls of tools have no limits. */
   readonly callLimit?: CallLimit | undefined
+  /** Returns the result that the thread has for a call: its tool is not executed again. */
+  readonly keptResult?: ((graphId: string, callerId: string | undefined) => BaseMessage | undefined) | undefined
   /** Returns a promise while the reader is behind; it never rejects. */
   handleCustomEvent(name: string, value: unknown, runId: string | undefined): Promise<unknown> | undefined
 }
@@ -48,9 +51,9 @@ export function currentEmitTarget({ callbacks }: CurrentConfig): EmitTarget | un
   return handlers?.findLast(isEmitTarget)
 }
 
-/** The limit for the call of a tool with this config, if a bridge runs it. */
-export function currentCallLimit(config: RunnableConfig): CallLimit | undefined {
-  return currentEmitTarget(config as CurrentConfig)?.callLimit
+/** The bridge that runs a tool with this config. */
+export function bridgeOfCall(config: RunnableConfig): EmitTarget | undefined {
+  return currentEmitTarget(config as CurrentConfig)
 }
 
 function isEmitTarget<T extends object>(handler: T): handler is T & EmitTarget {

@@ -8,7 +8,7 @@ import { isRecord } from '../../core/json.js'
 import type { GraphEvent, GraphInterruption, StreamableGraph } from '../contract.js'
 import { CallTimers } from './call-timers.js'
 import { GraphCallbackHandler } from './callback-handler.js'
-import { currentConfig, currentRunId, outsideOfGraphs } from './current-run.js'
+import { currentConfig, currentRunId, outsideOfGraphs, type EmitTarget } from './current-run.js'
 
 export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'clock'> {
   /** The input of the graph: a state, a Command, or null to resume after a breakpoint. */
@@ -24,6 +24,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly assertActive?: () => void
   /** Returns a tool call id that no other call of the thread has. Default: the wanted one. */
   readonly callId?: (wanted: string) => string
+  /** Returns the result that the thread has for a call already. Default: none has one. */
+  readonly keptResult?: EmitTarget['keptResult']
   /** How long a call of a tool may take, in milliseconds. Default: no limit. */
   readonly toolTimeoutMs?: number | undefined
   /** How large the result of a tool may be, in bytes of its JSON. Default: no limit. */
@@ -115,12 +117,14 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
 
   /** Runs the graph to its end. Never rejects. */
   async #run(): Promise<GraphEnd> {
-    const { input, config, report, assertActive, callId = (wanted) => wanted } = this.#options
+    const { input, config, report, assertActive, keptResult, callId = (wanted) => wanted } = this.#options
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
     const callLimit = this.#callLimit()
     const whenRead = (): Promise<void> => this.#graphAborted ?? this.#queue.whenRead()
-    const handler = new GraphCallbackHandler({ put, whenRead, report, callId, callLimit, assertActive })
+    const handler = new GraphCallbackHandler({
+      ...{ put, whenRead, report, callId, callLimit, keptResult, assertActive },
+    })
     const readChunk = createChunkReader()
     try {
       const chunks = await this.#graph.stream(

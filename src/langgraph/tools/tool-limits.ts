@@ -2,7 +2,8 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import { assertResultSize } from '../../bridge/tool-result-size.js'
 import { withToolTimeout } from '../../bridge/tool-timeout.js'
 import { isRecord } from '../../core/json.js'
-import { currentCallLimit } from '../source/current-run.js'
+import { bridgeOfCall } from '../source/current-run.js'
+import { callerIn } from './kept-results.js'
 
 interface InvokableTool {
   readonly name: string
@@ -12,7 +13,8 @@ interface InvokableTool {
 const limitedNodes = new WeakSet<object>()
 
 /**
- * Gives the tools in the tool nodes of a graph, and of the graphs below it, the limits of the run that calls them.
+ * Gives the tools in the tool nodes of a graph, and of the graphs below it, the limits of the run that calls them. A call that
+ * has its result in the thread is not executed again.
  * Calls outside of such a run are as before.
  */
 export function limitTools(graph: unknown): void {
@@ -38,12 +40,15 @@ function limitedTool(tool: unknown): unknown {
   if (!isObject(tool) || typeof Reflect.get(tool, 'invoke') !== 'function') return tool
   const own = tool as InvokableTool
   const invoke = (input: unknown, config: RunnableConfig = {}): Promise<unknown> => {
-    const limit = currentCallLimit(config)
+    const { callLimit: limit, keptResult } = bridgeOfCall(config) ?? {}
+    const callId = isRecord(input) && typeof input.id === 'string' ? input.id : undefined
+    const kept = callId === undefined ? undefined : keptResult?.(callId, callerIn(config, callId))
+    if (kept) return Promise.resolve(kept)
     if (!limit) return own.invoke(input, config)
     const { timeoutMs, clock, maxBytes } = limit
     const measured = maxBytes === undefined ? own : measuredTool(own, maxBytes)
     if (timeoutMs === Infinity) return measured.invoke(input, config)
-    if (isRecord(input) && typeof input.id === 'string') limit.addLimited(input.id)
+    if (callId !== undefined) limit.addLimited(callId)
     return withToolTimeout((signal) => measured.invoke(input, { ...config, signal }), {
       ...{ name: own.name, timeoutMs, clock, signal: config.signal },
     })
