@@ -2,15 +2,22 @@ import type { Interrupt, Message } from '@ag-ui/core'
 import { isEqual } from '../../src/core/json.js'
 import { createFold, type AgUiEvent, type Fold } from '../../src/protocol/index.js'
 import { lintEvents } from '../../src/testing/index.js'
+import { faultsIn } from './support-records.js'
 import { ask, inputOf, user, type StoredMessage } from './support-server.js'
 import { openStream, type RawStream } from './support-stream.js'
 
 /** The server that there is now, or the next one. */
 export interface Place {
   /** Waits for a server. */
-  url(): Promise<string>
+  server(): Promise<PlaceServer>
   /** Called for each event that a client gets. */
-  heard(): void
+  heard(event: AgUiEvent): void
+}
+
+export interface PlaceServer {
+  readonly url: string
+  /** Whether every event is in the log before it is shown. */
+  readonly isLogFirst: boolean
 }
 
 export interface CustomerOptions {
@@ -18,8 +25,6 @@ export interface CustomerOptions {
   readonly thread: string
   readonly place: Place
   readonly random: (below: number) => number
-  /** Whether every event is in the log before it is shown. */
-  readonly isLogFirst: boolean
 }
 
 const choose = {
@@ -40,6 +45,8 @@ export class Customer {
   readonly #chosen = new Set<string>()
   #fold: Fold = createFold({ messages: [], state: {} })
   #runs = 0
+  /** Whether the server of the last run writes to the log first. */
+  #isLogFirst = false
 
   constructor(options: CustomerOptions) {
     this.#options = options
@@ -152,8 +159,11 @@ export class Customer {
   async #open(route: string, body: unknown, lastId?: string): Promise<RawStream | undefined> {
     const { place, agent } = this.#options
     const headers = lastId === undefined ? {} : { 'last-event-id': lastId }
-    const url = `${await place.url()}/agents/${agent}/${route}`
-    return openStream(url, { body, headers, onEvent: () => place.heard() }).catch(() => undefined)
+    const { url, isLogFirst } = await place.server()
+    const onEvent = (event: AgUiEvent): void => place.heard(event)
+    const stream = openStream(`${url}/agents/${agent}/${route}`, { body, headers, onEvent })
+    if (route === 'run') this.#isLogFirst = isLogFirst
+    return stream.catch(() => undefined)
   }
 
   #lint(events: readonly AgUiEvent[], input: unknown): void {
@@ -166,32 +176,24 @@ export class Customer {
     if (isLost) this.losses++
     const isUnlogged = events.some((event) => event.type === 'CUSTOM' && event.name === 'millrace.lost')
     if (isUnlogged) this.unlogged++
-    if (isUnlogged && this.#options.isLogFirst) this.#fault('events were seen that the log does not have')
+    if (isUnlogged && this.#isLogFirst) this.#fault('events were seen that the log does not have')
     for (const event of events)
       if (event.type === 'TOOL_CALL_RESULT') this.#results.set(event.toolCallId, event.content as string)
     const stored = await this.#get<{ messages: readonly StoredMessage[] }>('message_snapshot')
     const { snapshot } = await this.#get<{ snapshot: unknown }>('state_snapshot')
-    const difference = differenceOf(this.#messages(), stored.messages)
-    if (difference !== undefined) this.#fault(`${difference} after ${last(events)}`)
+    const hasSnapshot = events.some(({ type }) => type === 'MESSAGES_SNAPSHOT')
+    const held = this.#messages()
+    for (const fault of faultsIn({ held, stored: stored.messages, results: this.#results, hasSnapshot }))
+      this.#fault(`${fault} after ${last(events)}`)
     if (!isEqual(snapshot, this.#fold.state))
       this.#fault(`has state ${JSON.stringify(this.#fold.state)}, and the server ${JSON.stringify(snapshot)}`)
-    const kept = new Map(
-      stored.messages.flatMap(({ toolCallId, content }) =>
-        toolCallId === undefined ? [] : [[toolCallId, content]],
-      ),
-    )
-    for (const [id, content] of this.#results)
-      if (kept.get(id) !== content && !content.includes('is lost'))
-        this.#fault(`saw the result ${content} of ${id}, and it is now ${String(kept.get(id))}`)
-    const ids = stored.messages.map(({ id }) => id)
-    if (new Set(ids).size !== ids.length) this.#fault(`has messages twice: ${ids.join(' ')}`)
   }
 
   async #get<T>(what: string): Promise<T> {
     const { place, agent, thread } = this.#options
     for (;;) {
-      const url = `${await place.url()}/agents/${agent}/${what}/${thread}`
-      const answer = await ask(url).catch(() => undefined)
+      const { url } = await place.server()
+      const answer = await ask(`${url}/agents/${agent}/${what}/${thread}`).catch(() => undefined)
       if (answer?.status === 200) return answer.body as T
       if (answer) this.#fault(`HTTP ${answer.status} for ${what}`)
     }
@@ -226,17 +228,3 @@ const last = (events: readonly AgUiEvent[]): string =>
     .slice(-6)
     .map(({ type }) => type)
     .join(' ')
-
-/** Where two histories part. The server adds the names of a team's agents to messages that it sends as a whole. */
-function differenceOf(held: readonly Message[], stored: readonly StoredMessage[]): string | undefined {
-  const plain = (message: object | undefined): unknown => message && { ...message, name: undefined }
-  // A client puts messages of a snapshot that it lacks behind those it has.
-  const byId = (messages: readonly { readonly id: string }[]): unknown[] =>
-    messages.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(plain)
-  const [ours, theirs] = [byId(held), byId(stored)]
-  const at = Array.from({ length: Math.max(ours.length, theirs.length) }, (_, n) => n)
-  const n = at.find((index) => !isEqual(ours[index], theirs[index]))
-  return n === undefined
-    ? undefined
-    : `message ${n} of ${ours.length} is ${JSON.stringify(ours[n])} for the client and ${JSON.stringify(theirs[n])} of ${theirs.length} for the server`
-}

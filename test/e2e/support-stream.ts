@@ -39,7 +39,7 @@ export interface StreamRequest {
   /** Takes nothing from the socket until `resume` is called. */
   readonly isPaused?: boolean
   /** Called for each event as it comes. */
-  readonly onEvent?: () => void
+  readonly onEvent?: (event: AgUiEvent) => void
 }
 
 /** Posts, and resolves when the headers of the answer are there. */
@@ -62,7 +62,7 @@ export async function openStream(
 
 interface ReadOptions {
   readonly isPaused: boolean
-  readonly onEvent: (() => void) | undefined
+  readonly onEvent: ((event: AgUiEvent) => void) | undefined
 }
 
 function readStream(response: IncomingMessage, { isPaused, onEvent }: ReadOptions): RawStream {
@@ -71,8 +71,9 @@ function readStream(response: IncomingMessage, { isPaused, onEvent }: ReadOption
   const changed = createChanged()
   const parser = createParser({
     onEvent({ id, data }) {
-      received.push({ id, event: JSON.parse(data) as AgUiEvent })
-      onEvent?.()
+      const event = JSON.parse(data) as AgUiEvent
+      received.push({ id, event })
+      onEvent?.(event)
     },
     onComment: (comment) => comments.push(comment),
   })
