@@ -64,6 +64,21 @@ describe('a SQLite store whose file another process holds', () => {
     await (await opening).check()
   })
 
+  test('sees what others write, and can write, though it was opened while another process made the file', async () => {
+    const letGo = holdFile('BEGIN EXCLUSIVE')
+    const opening = open()
+    await rig.clock.advance(1_000)
+    letGo()
+    const other = await open()
+    await rig.clock.advance(50)
+    const store = await opening
+    const lease = await hold(other)
+    await other.threads.commit(lease, change({ title: 'One' }), { release: true })
+    expect(await store.threads.load(key)).toMatchObject({ title: 'One' })
+    await store.threads.commit(await hold(store), change({ version: 1, title: 'Two' }), { release: true })
+    expect(await other.threads.load(key)).toMatchObject({ title: 'Two' })
+  })
+
   test('waits when it cannot even read, and so do those who wait for events', async () => {
     const file = { isHeld: false }
     const database = new Database(rig.path)

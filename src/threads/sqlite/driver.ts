@@ -24,14 +24,17 @@ export interface SqliteStatement {
 
 type OpenDatabase = (path: string) => SqliteDatabase
 
-/** Opens a file, and creates it and its folder if missing, for this user alone. Throws what the driver throws. */
-export async function openDatabase(path: string): Promise<SqliteDatabase> {
+/**
+ * Returns a function that opens a file, and may be called several times. Creates the file and its folder if missing, for
+ * this user alone. Throws what the driver throws.
+ */
+export async function databaseOpener(path: string): Promise<() => SqliteDatabase> {
   const openFile = await findDriver()
-  if (path === ':memory:') return openFile(path)
+  if (path === ':memory:') return () => openFile(path)
   // libsql takes some paths for addresses of servers, but never an absolute one.
   const file = resolve(path)
   await createFile(file)
-  return openFile(file)
+  return () => openFile(file)
 }
 
 /** Creates an empty file and its folder if missing. SQLite gives its log and its index beside it the same mode. */

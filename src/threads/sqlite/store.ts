@@ -4,7 +4,7 @@ import { retryWhileBusy } from './busy.js'
 import { toStoreError } from './driver-errors.js'
 import { createConnection, type ConnectionOptions } from './connection.js'
 import { createCheck } from './check.js'
-import { openDatabase, type SqliteDatabase } from './driver.js'
+import { databaseOpener, type SqliteDatabase } from './driver.js'
 import { runInThread, type RunStatements, type SqlRow } from './file-thread.js'
 import { createSqliteLeases } from './leases.js'
 import { createSqliteLog } from './log.js'
@@ -51,16 +51,11 @@ export type SqliteStoreSource =
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { clock = systemClock } = options
   try {
-    if (options.database !== undefined) return await openStore({ database: options.database, clock })
+    const given = options.database
+    if (given !== undefined) return await openStore({ open: () => given, clock })
     const { path } = options
-    const database = await openDatabase(path)
     const file = path === ':memory:' ? undefined : path
-    try {
-      return await openStore({ database, clock, file, release: () => closeFile(database) })
-    } catch (error) {
-      database.close()
-      throw error
-    }
+    return await openStore({ open: await databaseOpener(path), clock, file, isOwn: true })
   } catch (error) {
     throw toStoreError(error)
   }
@@ -71,13 +66,33 @@ interface StoreParts extends ConnectionOptions {
   readonly file?: string | undefined
 }
 
-async function openStore(parts: StoreParts): Promise<SqliteStore> {
-  const store = await retryWhileBusy(() => {
-    prepareSchema(parts.database)
-    return createStore(parts)
-  }, parts.clock)
-  await store.check()
-  return store
+interface OpenOptions extends Omit<StoreParts, 'database' | 'release'> {
+  readonly open: () => SqliteDatabase
+  /** Whether the store closes the database. */
+  readonly isOwn?: boolean
+}
+
+async function openStore({ open, isOwn = false, ...rest }: OpenOptions): Promise<SqliteStore> {
+  const [store, database] = await retryWhileBusy(() => {
+    // Opened anew for each attempt: after one that another process was in the way of, a connection of libsql may keep
+    // seeing the file as it was then, and can never write.
+    const database = open()
+    try {
+      prepareSchema(database)
+      const release = isOwn ? () => closeFile(database) : undefined
+      return [createStore({ ...rest, database, release }), database] as const
+    } catch (error) {
+      if (isOwn) database.close()
+      throw error
+    }
+  }, rest.clock)
+  try {
+    await store.check()
+    return store
+  } catch (error) {
+    if (isOwn) database.close()
+    throw error
+  }
 }
 
 function createStore({ file, ...parts }: StoreParts): SqliteStore {
