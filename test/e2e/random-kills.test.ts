@@ -54,7 +54,9 @@ async function shop() {
       let heard = 0
       await new Promise<void>((resolve) => {
         onEvent = (isLive) => {
-          if (++heard >= count && isLive) resolve(child.signal('SIGKILL'))
+          if (++heard < count || !isLive) return
+          child.signal('SIGKILL')
+          resolve()
         }
       })
       onEvent = () => undefined

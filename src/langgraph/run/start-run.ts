@@ -80,7 +80,7 @@ export async function startGraphRun(
  * The interrupts that still wait. A graph inside the graph may have gone on after its answer when its process died: the
  * outer checkpoint has the interrupt still, and the thread has the result of its call, even if that says that it is lost.
  */
-function withoutResults(
+export function withoutResults(
   stored: readonly ResumableInterrupt[],
   messages: readonly Message[],
 ): readonly ResumableInterrupt[] {

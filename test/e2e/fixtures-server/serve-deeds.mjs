@@ -1,8 +1,9 @@
 // A server in a process of its own: `node serve-deeds.mjs <build> <folder> <runtime> <mode> [<leaseMs>]`.
-// Writes its address to its output, one line. Its agent, of the runtime `kit`, `team`, `adk` or `graph`, has a tool that
-// asks before it pays, and one that looks without asking. Each adds a line to `deeds.txt` when it begins and when it is
-// done. The mode says where all stand still for good: `in-tool`, `after-result`, or `nowhere`; with `before-tool` the
-// model calls the tool when a line comes on the input.
+// Writes its address to its output, one line. Its agent, of the runtime `kit`, `team`, `adk`, `graph` or `graphteam`, has a
+// tool that asks before it pays, and one that looks without asking. Each adds a line to `deeds.txt` when it begins and when
+// it is done, and so do models and nodes when they begin. The mode says where all stand still for good: `in-tool`,
+// `after-result`, or `nowhere`. With `held`, tools go on when a line comes on the input, and so does a model that is told to
+// look later.
 import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -16,20 +17,23 @@ const { serve } = await load('server/node.js')
 const { createSqliteStore } = await load('threads/sqlite/store.js')
 
 const never = new Promise(() => undefined)
+const goOn = mode === 'held' ? once(process.stdin, 'data') : undefined
 const note = (line) => appendFileSync(join(folder, 'deeds.txt'), `${line}\n`)
 
 async function work(name, callId) {
   note(`${name} ${callId}`)
   if (mode === 'in-tool') await never
+  await goOn
   note(`done ${callId}`)
   return `${name} done`
 }
 
 /** What a model answers: the call of a tool, or a text and whether the model stands still after it. */
 async function answerTo({ role, text, turn }) {
+  note(`model ${turn}`)
   const last = text.split(' ').at(-1)
   if (role === 'user' && (last === 'pay' || last === 'look')) {
-    if (mode === 'before-tool') await once(process.stdin, 'data')
+    if (text.includes('later')) await goOn
     return { call: { id: `${last}-${turn}`, name: last } }
   }
   if (role === 'user') return { text: `You said: ${text}` }
@@ -99,43 +103,64 @@ const agents = {
   },
 
   async graph() {
-    const { AIMessage } = await import('@langchain/core/messages')
-    const { FakeListChatModel } = await import('@langchain/core/utils/testing')
-    const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite')
-    const { createAgent, humanInTheLoopMiddleware, tool } = await import('langchain')
     const { fromLangGraph } = await load('langgraph/index.js')
+    return fromLangGraph(await graphAgent('graph', { checkpointer: await saver() }), { name: 'graph' })
+  },
 
-    class ChatModel extends FakeListChatModel {
-      disableStreaming = true
+  async graphteam() {
+    const { fromLangGraph } = await load('langgraph/index.js')
+    const { MessagesAnnotation, START, StateGraph } = await import('@langchain/langgraph')
+    const [ann, bob] = [await graphAgent('ann'), await graphAgent('bob')]
+    const both = new StateGraph(MessagesAnnotation).addNode('ann', ann.graph).addNode('bob', bob.graph)
+    both.addEdge(START, 'ann').addEdge(START, 'bob')
+    return fromLangGraph(both.compile({ checkpointer: await saver() }), { name: 'graphteam' })
+  },
+}
 
-      bindTools() {
-        return this
-      }
+async function saver() {
+  const { SqliteSaver } = await import('@langchain/langgraph-checkpoint-sqlite')
+  return SqliteSaver.fromConnString(join(folder, 'checkpoints.db'))
+}
 
-      async _generate(messages) {
-        const last = messages.at(-1)
-        const role = last.getType() === 'human' ? 'user' : 'tool'
-        const turn = messages.filter((message) => message.getType() === 'human').length
-        const { text = '', call, isStuck } = await answerTo({ role, text: String(last.content), turn })
-        if (isStuck) await never
-        const fields = call ? { tool_calls: [{ ...call, args: {}, type: 'tool_call' }] } : {}
-        return { generations: [{ text, message: new AIMessage({ content: text, ...fields }) }] }
-      }
+async function graphAgent(name, rest) {
+  const { AIMessage } = await import('@langchain/core/messages')
+  const { FakeListChatModel } = await import('@langchain/core/utils/testing')
+  const { createAgent, createMiddleware, humanInTheLoopMiddleware, tool } = await import('langchain')
+
+  class ChatModel extends FakeListChatModel {
+    disableStreaming = true
+
+    bindTools() {
+      return this
     }
 
-    const toolNamed = (name) =>
-      tool((_args, config) => work(name, config.toolCall?.id), {
-        ...{ name, description: name, schema: z.object({}) },
-      })
-    const allowedDecisions = ['approve', 'reject']
-    const agent = createAgent({
-      model: new ChatModel({ responses: [''] }),
-      tools: [toolNamed('pay'), toolNamed('look')],
-      middleware: [humanInTheLoopMiddleware({ interruptOn: { pay: { allowedDecisions } } })],
-      checkpointer: SqliteSaver.fromConnString(join(folder, 'checkpoints.db')),
+    async _generate(messages) {
+      const last = messages.at(-1)
+      const role = last.getType() === 'human' ? 'user' : 'tool'
+      const turn = `${name}-${messages.filter((message) => message.getType() === 'human').length}`
+      const { text = '', call, isStuck } = await answerTo({ role, text: String(last.content), turn })
+      if (isStuck) await never
+      const fields = call ? { tool_calls: [{ ...call, args: {}, type: 'tool_call' }] } : {}
+      return { generations: [{ text, message: new AIMessage({ content: text, ...fields }) }] }
+    }
+  }
+
+  const toolNamed = (one) =>
+    tool((_args, config) => work(one, config.toolCall?.id), {
+      ...{ name: one, description: one, schema: z.object({}) },
     })
-    return fromLangGraph(agent, { name: 'graph' })
-  },
+  const allowedDecisions = ['approve', 'reject']
+  const beforeModel = () => note(`node ${name}`)
+  return createAgent({
+    model: new ChatModel({ responses: [''] }),
+    tools: [toolNamed('pay'), toolNamed('look')],
+    middleware: [
+      humanInTheLoopMiddleware({ interruptOn: { pay: { allowedDecisions } } }),
+      createMiddleware({ name: 'notes', beforeModel }),
+    ],
+    name,
+    ...rest,
+  })
 }
 
 const quiet = () => undefined
