@@ -82,12 +82,12 @@ it.each([
   let begun = 0
   const agent = make(() => `done ${++begun}`)
   const { store, held, letGo } = holdingStore()
-  const { url, close } = await serve(createServer({ agents: [agent], store }), { port: 0, signals: false })
+  const serving = await serve(createServer({ agents: [agent], store }), { port: 0, signals: false })
   onTestFinished(() => {
     letGo.resolve()
-    return close({ graceMs: 0 })
+    return serving.close({ graceMs: 0 })
   })
-  const running = runWhole(url, inputOf({ messages: [user('u1', 'Go')] }))
+  const running = runWhole(serving.url, inputOf({ messages: [user('u1', 'Go')] }))
   await held.promise
   // All that can happen meanwhile has happened after some turns of the event loop.
   for (let turn = 0; turn < 100; turn++) await nextTurn()

@@ -92,12 +92,22 @@ export class Customer {
     })
     const resume = answered.map((interrupt) => ({
       interruptId: interrupt.id,
-      ...answerTo(interrupt, random(8)),
+      ...answerTo(interrupt, { isNo: random(8) === 0, isAlone: this.#isAlone(interrupt) }),
     }))
     return this.#body({
       messages: [...this.#messages(), ...results],
       ...(resume.length > 0 ? { resume } : {}),
     })
+  }
+
+  /** Whether an interrupt asks about the only call of its message. */
+  #isAlone({ toolCallId }: Interrupt): boolean {
+    return this.#messages().some(
+      (message) =>
+        message.role === 'assistant' &&
+        message.toolCalls?.length === 1 &&
+        message.toolCalls[0]?.id === toolCallId,
+    )
   }
 
   /** The calls that wait for the client. */
@@ -216,10 +226,11 @@ function interruptsIn(events: readonly (AgUiEvent | undefined)[]): readonly Inte
 }
 
 /** Mostly yes. Each runtime has its own way to say it; a review of LangGraph tells its own. */
-function answerTo(interrupt: Interrupt, chance: number): object {
+function answerTo(interrupt: Interrupt, { isNo, isAlone }: { isNo: boolean; isAlone: boolean }): object {
   const isReview = JSON.stringify(interrupt.responseSchema ?? {}).includes('approve"')
-  // A review of LangChain that rejects a call leaves the others of its message without results.
-  if (chance === 0 && !isReview) return { status: 'cancelled' }
+  // LangChain itself, after a review that rejects one call of a message, executes none of the others, and leaves them
+  // without results.
+  if (isNo && (!isReview || isAlone)) return { status: 'cancelled' }
   return { status: 'resolved', payload: isReview ? { type: 'approve' } : { approved: true } }
 }
 
