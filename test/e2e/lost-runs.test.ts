@@ -143,6 +143,34 @@ function interruptsIn(events: readonly AgUiEvent[]): readonly Interrupt[] {
   return last?.type === 'RUN_FINISHED' && last.outcome?.type === 'interrupt' ? last.outcome.interrupts : []
 }
 
+describe('a process of a graph of two agents that is killed while one of them is at work', () => {
+  it('does not do the call of one agent again when the other is answered', async () => {
+    const { start, deeds } = deedsRig('graphteam')
+    const first = await start('in-tool')
+    const asked = interruptsIn(await runWhole(first.url, inputOf({ messages: [user('u1', 'pay')] })))
+    expect(asked.map(({ toolCallId }) => toolCallId).toSorted()).toEqual(['pay-ann-1', 'pay-bob-1'])
+    const bodyFor = async (url: string, runId: string, id: string | undefined) => {
+      const resume = [{ interruptId: id, status: 'resolved', payload: yes.graphteam }]
+      return inputOf({ runId, messages: await historyOf(url), resume })
+    }
+    const body = await bodyFor(first.url, 'run-2', asked[0]?.id)
+    const stream = await openStream(`${first.url}/run`, { body })
+    const begun = [`pay ${String(asked[0]?.toolCallId)}`]
+    await expect.poll(deeds, { timeout: 30_000 }).toEqual(begun)
+    first.signal('SIGKILL')
+    await Promise.all([first.ended, stream.over()])
+
+    const { url } = await start('nowhere')
+    const open = interruptsIn(await connect(url))
+    expect(open).toMatchObject([{ toolCallId: asked[1]?.toolCallId }])
+    const events = await runWhole(url, await bodyFor(url, 'run-3', open[0]?.id))
+    expect(events.at(-1)).toMatchObject(success)
+    expect(deeds()).toEqual([...begun, `pay ${String(asked[1]?.toolCallId)}`])
+    const results = (await historyOf(url)).filter(({ role }) => role === 'tool')
+    expect(results.map(({ toolCallId }) => toolCallId).toSorted()).toEqual(['pay-ann-1', 'pay-bob-1'])
+  }, 60_000)
+})
+
 /** The client asks in two threads: in one a tool is at work, in the other a model. */
 async function askTwice(url: string) {
   const [atTool, atModel] = [

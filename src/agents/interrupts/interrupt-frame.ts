@@ -7,9 +7,15 @@ import type { Answer, Interrupted } from '../contract.js'
  * thread. Runtimes add what they need to resume.
  */
 export interface InterruptFrame {
-  readonly interrupts: readonly { readonly interrupt: Interrupt }[]
-  /** By interrupt id. The agent resumes when all interrupts are answered. */
+  readonly interrupts: readonly FrameInterrupt[]
+  /** By interrupt id. The agent resumes when all interrupts of a group are answered. */
   readonly answers: Readonly<Record<string, Answer>>
+}
+
+interface FrameInterrupt {
+  readonly interrupt: Interrupt
+  /** The agent resumes when all interrupts of the same group are answered. Without one, when all of the frame are. */
+  readonly group?: string
 }
 
 /** Adds the answers of this run to a frame. */

@@ -68,6 +68,22 @@ describe('an answer about a tool call', () => {
     expect((left.checkpoint as typeof checkpoint).frames).toEqual({ other: { kept: true } })
   })
 
+  test('counts when only interrupts of other groups wait, which stay open with their frame', () => {
+    const checkpoint = saved([pay, sign], 'foreign')
+    const [first, second] = [pay, sign].map((interrupt) => ({ interrupt, group: interrupt.id }))
+    const frames = { agent: { interrupts: [first, second], answers: {} }, other: { kept: true } }
+    const left = recoverInterrupts({
+      interrupts: [pay, sign],
+      checkpoint: { ...checkpoint, frames },
+      answered: ['i1'],
+    })
+    expect(left).toMatchObject({ interrupts: [sign], checkpoint: { answered: ['i0', 'i1'] } })
+    expect((left.checkpoint as typeof checkpoint).frames).toEqual({
+      agent: { interrupts: [second], answers: {} },
+      other: { kept: true },
+    })
+  })
+
   test('needs no checkpoint that can be read', () => {
     const left = recoverInterrupts({ interrupts: [pay], checkpoint: { step: 3 }, answered: ['i1'] })
     expect(left).toEqual({ interrupts: [] })

@@ -32,15 +32,22 @@ export function recoverInterrupts({ interrupts, checkpoint, answered }: LostAnsw
       .map(({ id }) => id),
   )
   for (const { interrupt, address } of saved?.openInterrupts ?? [])
-    if (isWaiting(saved?.frames[address], taken)) taken.delete(interrupt.id)
+    if (isWaiting(saved?.frames[address], interrupt.id, taken)) taken.delete(interrupt.id)
   if (taken.size === 0) return { interrupts, ...(checkpoint === undefined ? {} : { checkpoint }) }
   const open = interrupts.filter(({ id }) => !taken.has(id))
   return { interrupts: open, ...(saved && { checkpoint: withoutTaken(saved, taken) }) }
 }
 
-function isWaiting(frame: unknown, taken: ReadonlySet<string>): boolean {
+/** Whether the agent had to wait for another answer, so that nothing was done with this one. */
+function isWaiting(frame: unknown, id: string, taken: ReadonlySet<string>): boolean {
   if (!isInterruptFrame(frame)) return false
-  return frame.interrupts.some(({ interrupt: { id } }) => !taken.has(id) && !(id in frame.answers))
+  const group = frame.interrupts.find(({ interrupt }) => interrupt.id === id)?.group
+  return frame.interrupts.some(
+    (other) =>
+      (group === undefined || other.group === group) &&
+      !taken.has(other.interrupt.id) &&
+      !(other.interrupt.id in frame.answers),
+  )
 }
 
 /** Keeps the ids of the taken ones: answering once more does nothing. */
@@ -50,10 +57,11 @@ function withoutTaken(saved: Checkpoint, taken: ReadonlySet<string>): Checkpoint
   const answered = [...saved.answered, ...taken]
   if (open.length === 0)
     return { ...saved, messages: [], state: {}, values: {}, openInterrupts: [], frames: {}, answered }
-  const over = new Set(saved.openInterrupts.filter(isTaken).map(({ address }) => address))
-  const frames = Object.entries(saved.frames).filter(
-    ([address, frame]) => !over.has(address) || !isInterruptFrame(frame),
-  )
+  const frames = Object.entries(saved.frames).flatMap(([address, frame]) => {
+    if (!isInterruptFrame(frame)) return [[address, frame] as const]
+    const interrupts = frame.interrupts.filter((one) => !taken.has(one.interrupt.id))
+    return interrupts.length === 0 ? [] : [[address, { ...frame, interrupts }] as const]
+  })
   return { ...saved, openInterrupts: open, frames: Object.fromEntries(frames), answered }
 }
 

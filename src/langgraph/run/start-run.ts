@@ -38,6 +38,12 @@ export type GraphRunStart =
     })
   | { readonly type: 'end'; readonly control: Control }
 
+/** A node of the graph resumes when its own interrupt is answered, whatever others wait for. */
+function withGroup(entry: ResumableInterrupt): ResumableInterrupt & { readonly group?: string } {
+  if (entry.kind === 'breakpoint' || entry.graphId === undefined) return entry
+  return { ...entry, group: entry.graphId }
+}
+
 /** The frame of an interrupted run. The graph's own position is in its checkpoint. */
 export interface GraphFrame extends InterruptFrame {
   readonly interrupts: readonly ResumableInterrupt[]
@@ -168,7 +174,8 @@ export function waitingControl(
   { interrupts, answers = {}, pending = [] }: WaitingRun,
 ): Control {
   const forPeople = interrupts.filter((entry) => !isClientToolInterrupt(entry))
-  if (forPeople.length > 0) return interruptedBy(ctx.span.address, { interrupts: forPeople, answers })
+  if (forPeople.length > 0)
+    return interruptedBy(ctx.span.address, { interrupts: forPeople.map(withGroup), answers })
   const calls = interrupts.flatMap((entry) =>
     entry.kind === 'value' && entry.clientCallId !== undefined ? [entry.clientCallId] : [],
   )
