@@ -130,6 +130,8 @@ function createApp(server: ServerContext, options: ServerOptions): App {
       try {
         const response = await handle(c)
         server.metrics.request({ route: path, method, status: response.status })
+        // Nobody reads the body, and a stream would stay open.
+        if (c.req.method === 'HEAD') await response.body?.cancel()
         return response
       } catch (error) {
         return refuse(error, path, method)

@@ -536,6 +536,13 @@ describe('debug events', () => {
       .toBe(200)
   })
 
+  it('take no stream of a user who asks only for their head', async () => {
+    const { kit, run } = await serveKit({ copilotKit: { debugEvents: true }, limits: { streamsPerUser: 1 } })
+    for (let n = 0; n < 3; n++)
+      expect((await fetch(`${kit}/cpk-debug-events`, { method: 'HEAD' })).status).toBe(200)
+    expect((await run('thread-1')).at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED' })
+  })
+
   it('have the events of the runs of their user, and of nobody else', async () => {
     const { kit, run, start, letGo } = await serveKit({ copilotKit: { debugEvents: true } })
     const early = await start('early', 'Wait.')

@@ -102,6 +102,22 @@ describe.each(mounts)('$name', (mount) => {
     expect((await ask(`${url}/state_snapshot/thread-1`)).status).toBe(404)
   })
 
+  it('takes the bodies of CopilotKit, of DELETE too, and does without them where it may', async () => {
+    const url = await embed(mount, { agents: [talker()], copilotKit: true })
+    const kit = `${url}/copilotkit`
+    await (await openStream(`${url}/run`, { body: input })).whole()
+    const stop = await fetch(`${kit}/agent/default/stop/thread-1`, { method: 'POST' })
+    expect([stop.status, await stop.json()]).toEqual([200, { stopped: false }])
+    const body = { agentId: 'default', name: 'Oslo' }
+    expect((await ask(`${kit}/threads/thread-1`, { method: 'PATCH', body })).status).toBe(200)
+    expect(await listed(url)).toMatchObject({ title: 'Oslo' })
+    expect(await ask(`${kit}/threads/thread-1`, { method: 'DELETE', body })).toEqual({
+      status: 200,
+      body: { threadId: 'thread-1', deleted: true },
+    })
+    expect((await ask(`${url}/state_snapshot/thread-1`)).status).toBe(404)
+  })
+
   it('keeps the headers of the application, on streams and refusals', async () => {
     const url = await embed(mount, { agents: [talker()], cors: { origins: ['http://page.example'] } })
     const headers = { 'content-type': 'application/json', origin: 'http://page.example' }

@@ -7,11 +7,12 @@ import { MillraceError } from '../../core/errors.js'
  */
 export function withParsedBody(request: Request, incoming: IncomingMessage): Request {
   const { method, url, signal } = request
-  const takesBody = method === 'POST' || method === 'PATCH'
+  const takesBody = method === 'POST' || method === 'PATCH' || method === 'DELETE'
   if (!takesBody || !incoming.readableDidRead) return request
   const headers = new Headers(request.headers)
   // They describe what the parser has read: its length, and that it was compressed.
   for (const name of ['content-length', 'content-encoding']) headers.delete(name)
+  if (isEmpty(incoming)) return new Request(url, { method, headers, signal })
   const body = new ReadableStream<Uint8Array>(
     {
       // On demand, so that a request that is refused without its body costs nothing. What this throws, the reader gets.
@@ -26,7 +27,16 @@ export function withParsedBody(request: Request, incoming: IncomingMessage): Req
   return new Request(url, { method, headers, body, signal, duplex: 'half' })
 }
 
-function encodeBody(incoming: IncomingMessage & { readonly body?: unknown }): Uint8Array {
+interface ParsedRequest extends IncomingMessage {
+  readonly body?: unknown
+}
+
+/** Some routes take a body and need none. */
+function isEmpty({ body }: ParsedRequest): boolean {
+  return body === '' || (body instanceof Uint8Array && body.byteLength === 0)
+}
+
+function encodeBody(incoming: ParsedRequest): Uint8Array {
   const { body } = incoming
   if (body instanceof Uint8Array) return body
   const text = typeof body === 'string' ? body : toJsonText(body)
