@@ -125,4 +125,21 @@ describe.each(stores)('a stream that follows a thread, with the store %s', (_, m
     const refused = await ask(`${url}/run`, { body: inputOf({ messages: [] }), headers })
     expect(refused).toMatchObject({ status: 400, body: { error: { code: 'INVALID_INPUT' } } })
   })
+
+  it('keeps the thread when a client that is behind sends only what is new, though clients have the history', async () => {
+    const { url } = await serving({ agents: [answering()], store: await makeStore(), history: 'client' })
+    const send = async (id: string, version: string) => {
+      const body = inputOf({ messages: [user(id, `${id}?`)], runId: `run-${id}` })
+      const stream = await openStream(`${url}/run`, { body, headers: { 'Millrace-Version': version } })
+      await stream.whole()
+      assertValidStream(stream.events)
+      return stream.events
+    }
+    await send('u1', '0')
+    await send('u2', '1')
+    // Another tab has said u2: this one has not seen it.
+    expect((await send('u3', '1'))[1]).toMatchObject({ name: 'millrace.thread', value: { version: 2 } })
+    const said = (await historyOf(url)).filter(({ role }) => role === 'user').map(({ id }) => id)
+    expect(said).toEqual(['u1', 'u2', 'u3'])
+  })
 })

@@ -144,7 +144,9 @@ interface LeasedRun {
 
 async function planAndStart(leased: LeasedRun): Promise<AcceptedRun> {
   const { server, incoming, lease, messagesOnArrival, info } = leased
-  const { history, metrics } = server
+  const { metrics } = server
+  // A list of what is new is no conversation.
+  const history = incoming.knownVersion === undefined ? server.history : 'server'
   const rules = server.stateRulesOf(lease.key)
   const { isLegacy } = incoming
   const thread = await loadForRun(server, lease)
