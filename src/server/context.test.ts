@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest'
 import { checkOptions } from './context.js'
-import type { Limits, ServerOptions } from './contract.js'
+import { defaultLimits, type Limits, type ServerOptions } from './contract.js'
+import { createServer } from './create-server.js'
+import { serve } from './node.js'
 
 const agents = [{ name: 'a', description: '', run: () => raise() }] as const
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 function raise(): never {
   throw new Error('not run')
@@ -13,6 +17,9 @@ it.each<[string, Partial<ServerOptions>]>([
   ['limits.bodyBytes', { limits: { bodyBytes: -1 } }],
   ['limits.waitMs', { limits: { waitMs: Number.NaN } }],
   ['threads.idleTimeoutMs', { threads: { idleTimeoutMs: -5 } }],
+  ['limits.runs', { limits: { runs: (() => 5) as unknown as number } }],
+  ['threads.idleTimeout', { threads: { idleTimeout: 5 } as ServerOptions['threads'] & object }],
+  ['threads.onThreadRemoved', { threads: { onThreadRemoved: true as unknown as () => void } }],
   ['threads.sweepEveryMs', { threads: { sweepEveryMs: 0 } }],
   ['basePath', { basePath: 'api' }],
   ['basePath', { basePath: '/api/' }],
@@ -47,4 +54,11 @@ it('takes options that can be meant', () => {
     }),
   ).not.toThrow()
   expect(() => checkOptions({ agents, cors: { origins: '*' } })).not.toThrow()
+})
+
+it('gives a limit that is undefined its default, and Node whole milliseconds', async () => {
+  const given = { runs: undefined, leaseMs: undefined, headersTimeoutMs: 1500.5 }
+  const server = createServer({ agents, limits: given as unknown as Partial<Limits>, log })
+  expect(server.limits).toEqual({ ...defaultLimits, headersTimeoutMs: 1500.5 })
+  await (await serve(server, { port: 0, signals: false })).close()
 })

@@ -69,7 +69,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
   checkOptions(options)
   const { clock = systemClock, newId = randomIds } = options
   const log = createLog(options)
-  const limits = { ...defaultLimits, ...options.limits }
+  const limits = withDefaults(options.limits)
   const store = options.store ?? createMemoryStore({ clock })
   const owner = newId('server')
   const threadRules = options.threads ?? {}
@@ -115,6 +115,12 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
   }
 }
 
+/** An application may pass on what its configuration lacks. */
+function withDefaults(limits: Partial<Limits> = {}): Limits {
+  const entries = Object.entries(limits) as [string, number | undefined][]
+  return { ...defaultLimits, ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)) }
+}
+
 function createLog({ log = createDefaultLogger(), logErrors = 'facts' }: ServerOptions): Logger {
   return logErrors === 'full' ? log : withErrorFacts(log)
 }
@@ -143,13 +149,11 @@ export function checkOptions(options: ServerOptions): void {
     routes = {},
     stream = {},
   } = options
-  for (const name of Object.keys(limits))
-    if (!Object.hasOwn(defaultLimits, name))
-      throw invalidOption(`limits.${name}`, `be one of ${Object.keys(defaultLimits).join(', ')}`)
-  for (const [group, values] of Object.entries({ limits, threads }))
-    for (const [name, value] of Object.entries(values as Record<string, unknown>))
-      if (value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && value > 0))
-        throw invalidOption(`${group}.${name}`, 'be a number above 0')
+  const { onThreadRemoved, ...threadTimes } = threads
+  checkNumbers('limits', limits, Object.keys(defaultLimits))
+  checkNumbers('threads', threadTimes, threadNumbers)
+  if (onThreadRemoved !== undefined && typeof onThreadRemoved !== 'function')
+    throw invalidOption('threads.onThreadRemoved', 'be a function')
   if (basePath !== '' && !isBasePath(basePath))
     throw invalidOption('basePath', 'begin with a slash and not end with one')
   if (typeof trustProxy !== 'function' && !isProxyCount(trustProxy ?? 1))
@@ -179,6 +183,18 @@ export function checkOptions(options: ServerOptions): void {
 
 const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {
   ...{ connect: true, cancel: true, history: true, delete: true, patch: true, metrics: true },
+}
+
+const threadNumbers: readonly (keyof ThreadRules)[] = [
+  ...(['idleTimeoutMs', 'waitingTimeoutMs', 'maxPerUser', 'sweepEveryMs'] as const),
+]
+
+function checkNumbers(group: string, values: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
+    if (!known.includes(name)) throw invalidOption(`${group}.${name}`, `be one of ${known.join(', ')}`)
+    if (value !== undefined && !(typeof value === 'number' && value > 0))
+      throw invalidOption(`${group}.${name}`, 'be a number above 0')
+  }
 }
 
 function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {

@@ -19,7 +19,7 @@ export function connectionTimes(limits: Limits): {
     // Only the arrival of a request is timed: its stream may be open for hours.
     requestTimeout: nodeTimeout(headersTimeoutMs + bodyTimeoutMs),
     keepAliveTimeout: nodeTimeout(keepAliveMs),
-    connectionsCheckingInterval: Math.min(longestCheckMs, headersTimeoutMs, bodyTimeoutMs),
+    connectionsCheckingInterval: nodeTimeout(Math.min(longestCheckMs, headersTimeoutMs, bodyTimeoutMs)),
   }
 }
 
