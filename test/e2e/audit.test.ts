@@ -102,6 +102,27 @@ describe('the audit', () => {
     expect(JSON.stringify([events, lines])).not.toContain(secret)
   })
 
+  it('has who renamed and put away what, on all routes, without the title', async () => {
+    const { url, events, lines } = await audited({ copilotKit: true })
+    await run(url, asks)
+    const label = (path: string, body: object, method = 'PATCH') => ask(url + path, { method, body, headers })
+    await label('/thread/thread-1', { title: secret })
+    await label('/thread/none', { archived: true })
+    await label('/copilotkit/threads/thread-1', { agentId: 'default', name: secret })
+    await label('/copilotkit/threads/thread-1/archive', { agentId: 'payer' }, 'POST')
+    await ask(`${url}/thread/thread-1`, {
+      ...{ method: 'PATCH', body: { title: 'Mine' } },
+      headers: { authorization: 'bob' },
+    })
+    const done = { action: 'label', ...key, outcome: 'done', ...common }
+    const refused = { ...done, outcome: 'refused', code: 'THREAD_NOT_FOUND' }
+    expect(events).toEqual([
+      ...[done, { ...refused, thread: 'none' }, done, done],
+      { ...refused, user: 'bob' },
+    ])
+    expect(JSON.stringify([events, lines])).not.toContain(secret)
+  })
+
   it('has answers that are refused, by the server or by the agent that asked', async () => {
     const { url, events } = await audited()
     const interruptId = await startAsking(url)

@@ -133,7 +133,7 @@ async function label(
 ): Promise<Response> {
   const key = threadOf(server, request, agentIdIn(body))
   const checked = checkLabels(labels)
-  await labelThread(server, key, { labels: checked, signal: request.request.signal })
+  await labelThread(server, key, { labels: checked, request })
   return jsonResponse({ threadId: key.thread, ...checked })
 }
 

@@ -86,7 +86,7 @@ export interface Hooks {
    */
   readonly outputChange?: (event: AgUiEvent, info: RunInfo) => Awaitable<AgUiEvent>
   /**
-   * Records who deleted, patched, cancelled or answered what, and who could not be identified. Called when it is decided; the
+   * Records who deleted, labelled, patched, cancelled or answered what, and who could not be identified. Called when it is decided; the
    * request does not wait for it, `server.close` does. If it fails, the log says so with the event, and nothing else happens.
    */
   readonly audit?: (event: AuditEvent) => Awaitable<void>

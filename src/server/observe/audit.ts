@@ -19,7 +19,7 @@ export type AuditEvent = AuditedRequest & {
 
 /** A request that is audited, and the address it came from if that is known. */
 export type AuditedRequest = (
-  | (ThreadKey & { readonly action: 'delete' | 'patch' })
+  | (ThreadKey & { readonly action: 'delete' | 'label' | 'patch' })
   | (ThreadKey & { readonly action: 'cancel'; readonly runId?: string })
   | (ThreadKey & {
       readonly action: 'resume'

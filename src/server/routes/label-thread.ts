@@ -6,7 +6,7 @@ import { unknownThread } from '../request/errors.js'
 import { readJson } from '../request/read-json.js'
 import { adoptThread, readRememberedThread } from '../run/agent-memory.js'
 import { acquireLease } from '../run/lease.js'
-import { jsonResponse, threadInPath, type Route } from './route.js'
+import { jsonResponse, threadInPath, type Route, type UserRequest } from './route.js'
 
 /** `PATCH /thread/{id}`: gives a thread a title, puts it away, or takes it back; also while it runs. */
 export const labelThreadRoute: Route = {
@@ -16,7 +16,7 @@ export const labelThreadRoute: Route = {
   async handle(server, request) {
     const key = threadInPath(server, request)
     const labels = checkLabels(await readJson(request.request, request.owner, server))
-    await labelThread(server, key, { labels, signal: request.request.signal })
+    await labelThread(server, key, { labels, request })
     return jsonResponse({ status: 'updated' })
   },
 }
@@ -41,14 +41,25 @@ export function checkLabels(body: unknown): ThreadLabels {
 
 interface LabelOptions {
   readonly labels: ThreadLabels
-  readonly signal: AbortSignal
+  readonly request: Pick<UserRequest, 'request' | 'address'>
 }
 
 /** Labels a thread. One that only the agent's runtime knows is stored for it. Throws THREAD_NOT_FOUND. */
-export async function labelThread(
+export function labelThread(
   server: ServerContext,
   key: ThreadKey,
-  { labels, signal }: LabelOptions,
+  { labels, request: { request, address } }: LabelOptions,
+): Promise<void> {
+  const { signal } = request
+  return server.audit.during({ action: 'label', ...key, address }, () =>
+    storeLabels(server, key, { labels, signal }),
+  )
+}
+
+async function storeLabels(
+  server: ServerContext,
+  key: ThreadKey,
+  { labels, signal }: { readonly labels: ThreadLabels; readonly signal: AbortSignal },
 ): Promise<void> {
   const { threads, leases } = server.store
   if (await threads.label(key, labels)) return
