@@ -64,6 +64,7 @@ async function closeWhenIdle({ registry, housekeeping, audit, store }: ServerCon
   // A request that came before may still become a run.
   while (registry.starting.size > 0 || registry.size > 0)
     await Promise.allSettled([...registry.starting.all(), ...registry.all().map(({ done }) => done)])
+  registry.close()
   await housekeeping.close()
   await audit.settled()
   await store.close()

@@ -536,6 +536,17 @@ describe('debug events', () => {
       .toBe(200)
   })
 
+  it('end when the server closes, and do not keep it open', async () => {
+    const { agent } = endlessAgent()
+    const made = await serving({
+      ...{ agents: [agent], copilotKit: { debugEvents: true } },
+      limits: { heartbeatMs: Infinity },
+    })
+    const response = await fetch(`${made.url}/copilotkit/cpk-debug-events`)
+    const [text] = await Promise.all([response.text(), made.close({ graceMs: 0 })])
+    expect(text).toBe(': keep-alive\n\n')
+  })
+
   it('take no stream of a user who asks only for their head', async () => {
     const { kit, run } = await serveKit({ copilotKit: { debugEvents: true }, limits: { streamsPerUser: 1 } })
     for (let n = 0; n < 3; n++)

@@ -3,6 +3,7 @@ import type { LogEntry } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
 import { takeStream, type UserRequest, type UserRoute } from '../routes/route.js'
+import { serverClosing } from '../run/lease.js'
 import { parseEntry } from '../stream/framing.js'
 
 /** `GET /cpk-debug-events`: the events of a user's runs as they come, with all agents, for CopilotKit's inspector. */
@@ -16,11 +17,13 @@ export const debugEventsRoute: UserRoute = {
 }
 
 function streamDebugEvents(server: ServerContext, { user }: UserRequest): ReadableStream<Uint8Array> {
+  if (server.isClosing()) throw serverClosing()
   const share = takeStream(server, user)
-  const { registry, clock, limits, log, isClosing } = server
+  const { registry, clock, limits, log } = server
   const gone = new AbortController()
   const encoder = new TextEncoder()
   const waiting = new Set<() => void>()
+  const following = new Set<Promise<void>>()
   let unwatch: () => void = () => undefined
   let cancelTimer: () => void = () => undefined
   const wake = (): void => {
@@ -41,10 +44,14 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     const beat = (): void => {
       write(sseHeartbeat)
       cancelTimer = clock.schedule(limits.heartbeatMs, beat)
-      if (!isClosing()) return
+    }
+    const close = (): void => {
+      if (gone.signal.aborted) return
       end()
       controller.close()
     }
+    /** All runs are over, and their last events are on their way to an inspector that reads. */
+    const onClose = (): void => void Promise.allSettled(waiting.size > 0 ? [] : [...following]).then(close)
     /** A slow inspector holds no run back: what it has not read stays in the feed or its log. */
     const follow = async (run: LiveRun, after: number): Promise<void> => {
       for await (const { entries } of run.feed.subscribe(after, gone.signal)) {
@@ -55,9 +62,12 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     }
     const onRun = (run: LiveRun, after = run.firstSeq - 1): void => {
       if (run.key.app !== user.app || run.key.user !== user.user) return
-      follow(run, after).catch((error: unknown) => log.warn({ err: error }, 'debug events could not be read'))
+      const done = follow(run, after)
+        .catch((error: unknown) => log.warn({ err: error }, 'debug events could not be read'))
+        .finally(() => following.delete(done))
+      following.add(done)
     }
-    unwatch = registry.watch((run) => onRun(run))
+    unwatch = registry.watch({ onRun: (run) => onRun(run), onClose })
     for (const run of registry.all()) onRun(run, run.feed.nextSeq - 1)
     beat()
   }

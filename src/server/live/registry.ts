@@ -39,8 +39,15 @@ export interface RunRegistry {
   add(run: LiveRun): void
   remove(run: LiveRun): void
   readonly starting: StartingRuns
-  /** Calls `onRun` with every run that is added, until the returned function is called. */
-  watch(onRun: (run: LiveRun) => void): () => void
+  /** Tells the watcher of every run that is added, until the returned function is called. */
+  watch(watcher: RunWatcher): () => void
+  /** Tells all watchers that no more runs come. */
+  close(): void
+}
+
+export interface RunWatcher {
+  readonly onRun: (run: LiveRun) => void
+  readonly onClose: () => void
 }
 
 /** The requests that may still become runs: they wait for their thread, or for a hook. */
@@ -72,7 +79,7 @@ export function createRunRegistry({
 }: Pick<Limits, 'runs' | 'runsPerUser'>): RunRegistry {
   const live = new Map<string, LiveRun>()
   const slotsByUser = new Map<string, number>()
-  const watchers = new Set<(run: LiveRun) => void>()
+  const watchers = new Set<RunWatcher>()
   let slots = 0
 
   return {
@@ -101,15 +108,18 @@ export function createRunRegistry({
     },
     add(run) {
       live.set(threadKeyText(run.key), run)
-      for (const onRun of watchers) onRun(run)
+      for (const { onRun } of watchers) onRun(run)
     },
     remove(run) {
       if (live.get(threadKeyText(run.key)) === run) live.delete(threadKeyText(run.key))
     },
     starting: createStartingRuns(),
-    watch(onRun) {
-      watchers.add(onRun)
-      return () => void watchers.delete(onRun)
+    watch(watcher) {
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
+    },
+    close() {
+      for (const { onClose } of [...watchers]) onClose()
     },
   }
 }
