@@ -95,6 +95,9 @@ describe.each(memory)('labels that cannot be meant', (_name, open) => {
     [{ title: '  ' }],
     [{ title: 3 }],
     [{ title: 'x'.repeat(257) }],
+    [{ title: 'Os\u0000lo' }],
+    [{ title: 'Os\nlo' }],
+    [{ title: 'Os\uD800lo' }],
     [{ archived: 1 }],
   ])('are refused: %j', async (body) => {
     const { start, label, list } = await serveWith(open)

@@ -5,8 +5,8 @@ import { invalidField } from './errors.js'
 const maxContext = 1000
 const maxResume = 1000
 
-// A lone surrogate cannot be sent as UTF-8: it would come back as another id.
-const notInIds = /[\p{Cc}\p{Cs}]/u
+// A lone surrogate cannot be sent as UTF-8: it would come back as another text.
+const unreadable = /[\p{Cc}\p{Cs}]/u
 
 /** Throws INVALID_INPUT, naming the field, for an input above the limits or with ids that cannot be stored and sent. */
 export function checkRunInput(input: RunInput, limits: Limits): void {
@@ -51,7 +51,13 @@ function checkMessageIds(message: RunInput['messages'][number], index: number, l
 function checkIdText(id: string, { idLength }: Limits, field: () => string): void {
   if (id === '') throw invalidField(field(), 'must not be empty')
   if (id.length > idLength) throw invalidField(field(), `longer than ${idLength} characters`)
-  if (notInIds.test(id)) throw invalidField(field(), 'must not hold control characters or lone surrogates')
+  checkReadable(id, field)
+}
+
+/** Throws INVALID_INPUT for a text that does not come back as it was sent, or breaks the line that it is shown in. */
+export function checkReadable(text: string, field: () => string): void {
+  if (unreadable.test(text))
+    throw invalidField(field(), 'must not hold control characters or lone surrogates')
 }
 
 function checkCount(list: readonly unknown[], field: string, max: number): void {

@@ -3,6 +3,7 @@ import { isRecord } from '../../core/json.js'
 import type { ThreadKey, ThreadLabels } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { unknownThread } from '../request/errors.js'
+import { checkReadable } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import { adoptThread, readRememberedThread } from '../run/agent-memory.js'
 import { acquireLease } from '../run/lease.js'
@@ -33,6 +34,7 @@ export function checkLabels(body: unknown): ThreadLabels {
   const isTitle = typeof title === 'string' && title.trim() !== '' && title.length <= maxTitle
   if (title !== undefined && !isTitle)
     throw new MillraceError('INVALID_INPUT', `title: a text of 1 to ${maxTitle} characters is expected.`)
+  if (isTitle) checkReadable(title, () => 'title')
   return {
     ...(isTitle ? { title: title.trim() } : {}),
     ...(archived === undefined ? {} : { archived }),
