@@ -107,4 +107,5 @@ export {
   type WorkflowOptions,
 } from './agents/index.js'
 export { errorCodes, type ErrorCode, type ErrorCodeInfo } from './core/error-codes.js'
+export { errorTexts } from './core/error-texts.js'
 export { MillraceError, type MillraceErrorOptions } from './core/errors.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { errorCodes } from './error-codes.js'
+import { errorTexts } from './error-texts.js'
 import { MillraceError, toWireError } from './errors.js'
 
 describe('MillraceError', () => {
@@ -63,7 +63,7 @@ describe('toWireError', () => {
   test('replaces the message of any other error by the neutral sentence of its code', () => {
     expect(toWireError(new MillraceError('INVALID_EVENT', 'password is hunter2'))).toEqual({
       code: 'INVALID_EVENT',
-      message: errorCodes.INVALID_EVENT.text,
+      message: errorTexts.INVALID_EVENT,
     })
   })
 
@@ -72,13 +72,13 @@ describe('toWireError', () => {
       'Try later.',
     )
     expect(toWireError(new MillraceError('INVALID_INPUT', 'secret', { expose: false })).message).toBe(
-      errorCodes.INVALID_INPUT.text,
+      errorTexts.INVALID_INPUT,
     )
   })
 
   test("gives an agent's own code in place of ours, with the message that ours allows", () => {
     const error = new MillraceError('AGENT_ERROR', 'secret', { wireCode: 'UPSTREAM_503' })
-    expect(toWireError(error)).toEqual({ code: 'UPSTREAM_503', message: errorCodes.AGENT_ERROR.text })
+    expect(toWireError(error)).toEqual({ code: 'UPSTREAM_503', message: errorTexts.AGENT_ERROR })
     expect(error.code).toBe('AGENT_ERROR')
   })
 

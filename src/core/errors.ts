@@ -1,4 +1,5 @@
 import { errorCodes, type ErrorCode } from './error-codes.js'
+import { errorTexts } from './error-texts.js'
 
 const marker = Symbol.for('millrace.error')
 
@@ -63,6 +64,6 @@ export interface WireError {
 
 /** The code and message of any thrown value for a client: its own message if it may be shown, else a neutral sentence. */
 export function toWireError(error: unknown, fallback: ErrorCode = 'AGENT_ERROR'): WireError {
-  if (!MillraceError.isInstance(error)) return { code: fallback, message: errorCodes[fallback].text }
-  return { code: error.wireCode, message: error.expose ? error.message : errorCodes[error.code].text }
+  if (!MillraceError.isInstance(error)) return { code: fallback, message: errorTexts[fallback] }
+  return { code: error.wireCode, message: error.expose ? error.message : errorTexts[error.code] }
 }

@@ -1,5 +1,4 @@
 import { contentToText, type ContentPart, type Message, type Metadata } from '@ag-ui/core'
-import { errorCodes } from '../core/error-codes.js'
 import { isRecord, parseJson } from '../core/json.js'
 import type { AgentEvent, AgUiEvent } from './contract.js'
 
@@ -80,7 +79,8 @@ export function toToolError(content: string | ContentPart[]): string {
   const text = contentToText(content)
   const value = text.startsWith('{') ? parseJson(text) : undefined
   const error = isRecord(value) && typeof value.error === 'string' ? value.error : text
-  return error || errorCodes.TOOL_ERROR.text
+  // A sentence of its own: clients fold too, and do without the table of sentences.
+  return error || 'A tool failed.'
 }
 
 /** Whether a message of an agent or a tool came with a client's history. */

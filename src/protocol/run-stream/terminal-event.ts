@@ -6,7 +6,7 @@ import {
   aggregateTokenUsage,
 } from '@ag-ui/core'
 import { InterruptSchema, TokenUsageSchema } from '@ag-ui/core/schemas'
-import { errorCodes } from '../../core/error-codes.js'
+import { errorTexts } from '../../core/error-texts.js'
 import { MillraceError, toWireError } from '../../core/errors.js'
 import { toJson } from '../../core/to-json.js'
 import { checkValue } from '../check/check-value.js'
@@ -54,7 +54,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
       if (end.mark) markOpen(run, end.mark)
       closeLanes(run, () => ({
         type: 'SUBAGENT_ERROR',
-        message: errorCodes.RUN_CANCELLED.text,
+        message: errorTexts.RUN_CANCELLED,
         code: 'RUN_CANCELLED',
       }))
       restateMessages(run)

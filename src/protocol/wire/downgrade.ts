@@ -5,7 +5,7 @@ import {
   type Message,
   type RunAgentInput,
 } from '@ag-ui/core'
-import { errorCodes } from '../../core/error-codes.js'
+import { errorTexts } from '../../core/error-texts.js'
 import { formatPath, type FieldPath } from '../check/check-value.js'
 import type { AgUiEvent, EventOf, FieldNote, Fold } from '../contract.js'
 import { createFold } from '../fold/fold.js'
@@ -117,7 +117,7 @@ function legacyEnd(event: EventOf<'RUN_FINISHED'>, lose: Lose): AgUiEvent {
     case 'cancelled': {
       const { threadId: _threadId, runId: _runId, outcome: _outcome, ...rest } = event
       // The code that clients use for a run they aborted themselves, and hide from the user.
-      return { ...rest, type: 'RUN_ERROR', message: errorCodes.RUN_CANCELLED.text, code: 'abort' }
+      return { ...rest, type: 'RUN_ERROR', message: errorTexts.RUN_CANCELLED, code: 'abort' }
     }
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ErrorCode, errorCodes } from '../../core/error-codes.js'
+import type { ErrorCode } from '../../core/error-codes.js'
+import { errorTexts } from '../../core/error-texts.js'
 import { MillraceError, type MillraceErrorOptions } from '../../core/errors.js'
 import { invalidField, toErrorResponse } from './errors.js'
 
@@ -19,7 +20,7 @@ describe('toErrorResponse', () => {
   test('shows nothing else: no hidden message, cause, details or stack', () => {
     const hidden = { cause: new Error('secret cause'), details: { secret: 'detail' } }
     expect(JSON.parse(respond('STORE_ERROR', hidden).body)).toEqual({
-      error: { code: 'STORE_ERROR', message: errorCodes.STORE_ERROR.text },
+      error: { code: 'STORE_ERROR', message: errorTexts.STORE_ERROR },
     })
     expect(JSON.parse(respond('INVALID_INPUT', hidden).body)).toEqual({
       error: { code: 'INVALID_INPUT', message: 'own words' },
@@ -32,7 +33,7 @@ describe('toErrorResponse', () => {
       const { status, body } = toErrorResponse(thrown)
       expect(status).toBe(500)
       expect(JSON.parse(body)).toEqual({
-        error: { code: 'INTERNAL_ERROR', message: errorCodes.INTERNAL_ERROR.text },
+        error: { code: 'INTERNAL_ERROR', message: errorTexts.INTERNAL_ERROR },
       })
     },
   )
