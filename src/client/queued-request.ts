@@ -32,7 +32,7 @@ export function createRequest(
 /** Whether the thread shows that the server has got a request. */
 export function hasArrived({ runId, messages, isNew }: QueuedRequest, view: ThreadView): boolean {
   if (view.lastRun?.runId === runId) return true
-  return isNew && messages.length > 0 && messages.every(({ id }) => view.hasMessage(id))
+  return isNew && messages.length > 0 && messages.every(({ id }) => view.content.hasMessage(id))
 }
 
 /** What became of a request that has arrived, when the thread is at rest. */

@@ -1,19 +1,20 @@
-import type { Interrupt, Message, TokenUsage, ToolCall } from '@ag-ui/core'
+import type { Interrupt } from '@ag-ui/core'
 import type { MillraceError } from '../core/errors.js'
 import { isRecord } from '../core/json.js'
 import {
-  createFold,
   lostEventName,
   parseEventId,
   threadEventName,
   type AgUiEvent,
   type EventOf,
   type EventPosition,
-  type Fold,
 } from '../protocol/index.js'
-import type { PendingCall, RunResult, Subagent } from './contract.js'
+import type { PendingCall, RunResult } from './contract.js'
 import { toClientError } from './http.js'
-import { share, shareMessages } from './share.js'
+import { share } from './share.js'
+import { nextSubagents } from './subagents.js'
+import { ThreadContent } from './thread-content.js'
+import { toRunResult, toRunStatus, toThreadFacts, type ThreadFacts } from './thread-facts.js'
 
 /** An event as it came, with its id if it had one. */
 export interface StreamedEvent {
@@ -21,28 +22,10 @@ export interface StreamedEvent {
   readonly event: AgUiEvent
 }
 
-/** A whole thread that is on its way: it takes the place of what is there when its state has come. */
-interface Replacement {
-  readonly fold: Fold
-  readonly version: number | undefined
-  /** Of a thread without a live run. */
-  readonly rest?: { readonly pendingIds: readonly string[]; readonly lastRun: LastRun | undefined }
-}
-
-interface LastRun {
-  readonly runId: string
-  readonly status: string
-  readonly error?: { readonly code: string; readonly message: string }
-}
-
-/** The part of a snapshot that comes from the server. */
-export interface ViewSnapshot {
-  readonly messages: readonly Message[]
-  readonly state: unknown
-  readonly interrupts: readonly Interrupt[]
-  readonly pendingToolCalls: readonly PendingCall[]
-  readonly subagents: readonly Subagent[]
-  readonly usage: readonly TokenUsage[]
+/** How an event came: with an id, and in the answer to a run of this client. */
+interface Origin {
+  readonly hasId: boolean
+  readonly isOwn: boolean
 }
 
 const none: readonly never[] = []
@@ -54,94 +37,39 @@ export class ThreadView {
   isLoaded = false
   isRunning = false
   runId: string | undefined
-  /** The runs that have ended, the latest last: what the streams have told of their end. */
+  /** The latest run that has ended: what the streams have told of its end. */
   lastRun: RunResult | undefined
   error: MillraceError | undefined
   lastEventId: string | undefined
+  readonly content = new ThreadContent()
   #position: EventPosition | undefined
-  #fold: Fold
-  #replacement: Replacement | undefined
   #startedRunId: string | undefined
   #forkedTo: string | undefined
   /** Those that were open when the run began. One that fails leaves them open. */
   #interruptsBefore: readonly Interrupt[] = none
-  #snapshot: ViewSnapshot
-  #hasNewMessages = false
 
   constructor(version: number | undefined) {
     this.version = version
     this.isLoaded = version !== undefined
-    this.#fold = createFold()
-    this.#snapshot = {
-      messages: none,
-      state: this.#fold.state,
-      ...{ interrupts: none, pendingToolCalls: none, subagents: none, usage: none },
-    }
-  }
-
-  get messages(): readonly Message[] {
-    return this.#fold.messages
   }
 
   get interrupts(): readonly Interrupt[] {
-    return this.#snapshot.interrupts
+    return this.content.parts.interrupts
   }
 
   get pendingToolCalls(): readonly PendingCall[] {
-    return this.#snapshot.pendingToolCalls
-  }
-
-  /** The same object until something changes. None of it changes later. */
-  snapshot(): ViewSnapshot {
-    const { state } = this.#fold
-    if (this.#hasNewMessages) {
-      this.#hasNewMessages = false
-      const messages = this.#fold.settle().messages
-      // A list that has been shown must not grow.
-      this.#change({ messages: [...messages] })
-    }
-    if (state !== this.#snapshot.state) this.#change({ state })
-    return this.#snapshot
+    return this.content.parts.pendingToolCalls
   }
 
   /** A stream begins. What an earlier one has left unfinished does not count. */
   open(): void {
-    this.#replacement = undefined
+    this.content.expect()
   }
 
   /** Makes the server show the whole thread when it is asked next. */
   forget(): void {
     this.version = undefined
-    this.lastEventId = undefined
-    this.#position = undefined
-  }
-
-  hasMessage(id: string): boolean {
-    return this.#fold.messages.some((message) => message.id === id)
-  }
-
-  /** Adds messages that the server has taken from this client. */
-  addSent(messages: readonly Message[]): void {
-    for (const message of messages) {
-      if (this.hasMessage(message.id)) continue
-      this.#hasNewMessages = true
-      if (message.role !== 'tool') {
-        const input = { threadId: '', runId: '', messages: [message], tools: [], context: [] }
-        this.#fold.apply({ type: 'RUN_STARTED', threadId: '', runId: '', input })
-        continue
-      }
-      const { id: messageId, toolCallId, content, metadata } = message
-      this.#fold.apply({
-        ...{ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content },
-        ...(metadata === undefined ? {} : { metadata }),
-      })
-      this.#removePending(toolCallId)
-    }
-  }
-
-  /** Takes in a change of the state that the server has confirmed. */
-  patch(delta: EventOf<'STATE_DELTA'>['delta']): string | undefined {
-    return this.#fold.apply({ type: 'STATE_DELTA', delta })
+    this.#leaveStream()
   }
 
   /**
@@ -150,9 +78,9 @@ export class ThreadView {
   apply({ id, event }: StreamedEvent, isOwn: boolean): boolean {
     const position = id === undefined ? undefined : parseEventId(id)
     if (position && this.#isKnown(position)) return false
-    const hasId = position !== undefined
-    this.#applyToFold(event)
-    this.#note(event, { hasId, isOwn })
+    const facts = this.content.apply(event)
+    if (facts) this.#takeWhole(facts)
+    this.#note(event, { hasId: position !== undefined, isOwn })
     if (position) {
       this.#position = position
       this.lastEventId = id
@@ -167,86 +95,52 @@ export class ThreadView {
     return after === undefined && last.after === undefined && seq <= last.seq
   }
 
-  #applyToFold(event: AgUiEvent): void {
-    const replacement = this.#replacement
-    const fold = replacement?.fold ?? this.#fold
-    switch (event.type) {
-      case 'MESSAGES_SNAPSHOT': {
-        const messages = [...shareMessages(this.#fold.messages, event.messages)]
-        this.#hasNewMessages ||= !replacement
-        fold.apply({ ...event, messages })
-        break
-      }
-      case 'STATE_SNAPSHOT':
-        fold.apply({ ...event, snapshot: share(this.#fold.state, event.snapshot) as unknown })
-        if (replacement) this.#replace(replacement)
-        break
-      case 'RUN_STARTED':
-        // Its echo of the request may have what another client has sent.
-        if (event.input) this.#hasNewMessages = true
-        fold.apply(event)
-        break
-      default:
-        if (changesMessages(event)) this.#hasNewMessages = true
-        fold.apply(event)
-    }
+  #leaveStream(): void {
+    this.lastEventId = undefined
+    this.#position = undefined
   }
 
-  #replace({ fold, version, rest }: Replacement): void {
-    const { messages } = this.#fold
-    this.#fold = fold
-    this.#replacement = undefined
+  /** A whole thread has come. */
+  #takeWhole({ version, rest }: ThreadFacts): void {
     this.version = version
     this.isLoaded = true
-    const isSame =
-      fold.messages.length === messages.length && fold.messages.every((one, index) => one === messages[index])
-    this.#hasNewMessages ||= !isSame
+    this.isRunning = !rest
     if (!rest) {
-      this.isRunning = true
       this.runId = this.#startedRunId
       return
     }
-    this.isRunning = false
-    this.lastEventId = undefined
-    this.#position = undefined
-    this.#setPending(rest.pendingIds)
-    this.#endWith(rest.lastRun)
-  }
-
-  #endWith(run: LastRun | undefined): void {
-    const error = run?.error && toClientError(run.error)
-    this.error = error
-    this.runId = run?.runId
-    if (run)
-      this.lastRun = {
-        runId: run.runId,
-        status: statusOf(run.status, this.pendingToolCalls),
-        ...(error && { error }),
-      }
+    this.#leaveStream()
+    this.content.setPending(rest.pendingIds)
+    const lastRun = rest.lastRun && toRunResult(rest.lastRun, this.pendingToolCalls)
+    this.lastRun = lastRun ?? this.lastRun
+    this.runId = lastRun?.runId
+    this.error = lastRun?.error
   }
 
   /** Keeps what events say of the run. */
-  #note(event: AgUiEvent, { hasId, isOwn }: { readonly hasId: boolean; readonly isOwn: boolean }): void {
+  #note(event: AgUiEvent, origin: Origin): void {
+    const { content } = this
     switch (event.type) {
       case 'RUN_STARTED':
-        return this.#start(event, hasId)
+        return this.#start(event, origin)
       case 'RUN_FINISHED':
+        return this.#finish(event, origin)
       case 'RUN_ERROR':
-        return this.#finish(event, { hasId, isOwn })
+        return this.#fail(event, origin)
       case 'TOOL_CALL_RESULT':
-        return this.#removePending(event.toolCallId)
+        return content.removePending(event.toolCallId)
       case 'CUSTOM':
         return this.#noteCustom(event)
       case 'SUBAGENT_STARTED':
       case 'SUBAGENT_FINISHED':
       case 'SUBAGENT_ERROR':
-        return this.#change({ subagents: nextSubagents(this.#snapshot.subagents, event) })
+        return content.change({ subagents: nextSubagents(content.parts.subagents, event) })
       default:
         return undefined
     }
   }
 
-  #start({ runId }: EventOf<'RUN_STARTED'>, hasId: boolean): void {
+  #start({ runId }: EventOf<'RUN_STARTED'>, { hasId }: Origin): void {
     this.#startedRunId = runId
     this.#forkedTo = undefined
     // Without an id it may be a thread at rest: the next event says so.
@@ -256,112 +150,46 @@ export class ThreadView {
     this.runId = runId
     this.error = undefined
     this.#interruptsBefore = this.interrupts
-    this.#change({ interrupts: none, subagents: none, usage: none })
+    this.content.change({ interrupts: none, subagents: none, usage: none })
   }
 
-  #finish(
-    event: EventOf<'RUN_FINISHED' | 'RUN_ERROR'>,
-    { hasId, isOwn }: { readonly hasId: boolean; readonly isOwn: boolean },
-  ): void {
-    const wasRun = hasId || isOwn
-    this.isRunning = false
-    if (event.type === 'RUN_FINISHED') {
-      const { outcome } = event
-      this.#change({
-        interrupts: outcome?.type === 'interrupt' ? share(this.interrupts, outcome.interrupts) : none,
-      })
-      if (outcome?.type === 'success' && outcome.pendingToolCallIds)
-        this.#setPending([...this.pendingToolCalls.map(({ id }) => id), ...outcome.pendingToolCallIds])
-    } else {
-      this.error = toClientError({ code: '', ...event })
-      this.#change({ interrupts: this.#interruptsBefore })
-    }
-    if (!wasRun) return
-    this.isLoaded = true
-    if (event.usage) this.#change({ usage: event.usage })
-    const outcome = event.type === 'RUN_ERROR' ? 'failed' : (event.outcome?.type ?? 'success')
-    this.lastRun = {
-      runId: this.#startedRunId ?? '',
-      status: statusOf(outcome, this.pendingToolCalls),
-      ...(event.type === 'RUN_ERROR' && this.error ? { error: this.error } : {}),
-      ...(this.#forkedTo === undefined ? {} : { forkedTo: this.#forkedTo }),
-    }
+  #finish(event: EventOf<'RUN_FINISHED'>, origin: Origin): void {
+    const { outcome } = event
+    const interrupts = outcome?.type === 'interrupt' ? share(this.interrupts, outcome.interrupts) : none
+    this.content.change({ interrupts })
+    if (outcome?.type === 'success' && outcome.pendingToolCallIds)
+      this.content.setPending([...this.pendingToolCalls.map(({ id }) => id), ...outcome.pendingToolCallIds])
+    const status = toRunStatus(outcome?.type ?? 'success', this.pendingToolCalls)
     // A run adds one version. One that failed, or that was none, may have added another number of them.
-    const isCounted = hasId && event.type === 'RUN_FINISHED' && this.version !== undefined
-    this.version = isCounted && this.version !== undefined ? this.version + 1 : undefined
+    const next = origin.hasId && this.version !== undefined ? this.version + 1 : undefined
+    this.#end(event, origin, { status, next })
+  }
+
+  #fail(event: EventOf<'RUN_ERROR'>, origin: Origin): void {
+    this.error = toClientError({ code: '', ...event })
+    this.content.change({ interrupts: this.#interruptsBefore })
+    this.#end(event, origin, { status: 'failed', error: this.error })
+  }
+
+  #end(
+    { usage }: EventOf<'RUN_FINISHED' | 'RUN_ERROR'>,
+    { hasId, isOwn }: Origin,
+    { next, ...ended }: Omit<RunResult, 'runId'> & { readonly next?: number | undefined },
+  ): void {
+    this.isRunning = false
+    // The end of a thread at rest is that of no run.
+    if (!hasId && !isOwn) return
+    this.isLoaded = true
+    if (usage) this.content.change({ usage })
+    const forked = this.#forkedTo === undefined ? {} : { forkedTo: this.#forkedTo }
+    this.lastRun = { runId: this.#startedRunId ?? '', ...ended, ...forked }
+    this.version = next
   }
 
   #noteCustom({ name, value }: EventOf<'CUSTOM'>): void {
-    const facts = isRecord(value) ? value : {}
-    if (name === 'millrace.forked' && typeof facts.threadId === 'string') this.#forkedTo = facts.threadId
-    if (name === lostEventName) this.#replacement = { fold: createFold(), version: undefined }
-    if (name !== threadEventName) return
-    const version = typeof facts.version === 'number' ? facts.version : undefined
-    const calls = facts.pendingToolCalls as readonly { readonly id: string }[] | undefined
-    const lastRun = facts.lastRun as LastRun | undefined
-    this.#replacement = {
-      ...{ fold: createFold(), version },
-      ...(calls ? { rest: { pendingIds: calls.map(({ id }) => id), lastRun } } : {}),
-    }
+    if (name === 'millrace.forked' && isRecord(value) && typeof value.threadId === 'string')
+      this.#forkedTo = value.threadId
+    if (name === lostEventName) this.content.expect({ version: undefined })
+    if (name === threadEventName) this.content.expect(toThreadFacts(value))
   }
-
-  #setPending(ids: readonly string[]): void {
-    const calls = callsWith(this.#fold.messages, new Set(ids))
-    const pending = calls.map(({ id, function: { name, arguments: args } }) => ({
-      id,
-      name,
-      arguments: args,
-    }))
-    this.#change({ pendingToolCalls: share(this.pendingToolCalls, pending) })
-  }
-
-  #removePending(toolCallId: string): void {
-    if (!this.pendingToolCalls.some(({ id }) => id === toolCallId)) return
-    this.#change({ pendingToolCalls: this.pendingToolCalls.filter(({ id }) => id !== toolCallId) })
-  }
-
-  #change(part: Partial<ViewSnapshot>): void {
-    const keys = Object.keys(part) as (keyof ViewSnapshot)[]
-    if (keys.some((key) => part[key] !== this.#snapshot[key])) this.#snapshot = { ...this.#snapshot, ...part }
-  }
-}
-
-function changesMessages({ type }: AgUiEvent): boolean {
-  return /^(TEXT|TOOL|REASONING|ACTIVITY)_/.test(type)
-}
-
-/** The calls with these ids that have no result, in the order of the messages. Looks from the end: they are there. */
-function callsWith(messages: readonly Message[], ids: Set<string>): readonly ToolCall[] {
-  const found: ToolCall[] = []
-  for (let at = messages.length - 1; at >= 0 && ids.size > 0; at--) {
-    const message = messages[at]
-    if (message?.role === 'tool') ids.delete(message.toolCallId)
-    if (message?.role !== 'assistant') continue
-    const calls = (message.toolCalls ?? []).filter(({ id }) => ids.delete(id))
-    found.unshift(...calls)
-  }
-  return found
-}
-
-function nextSubagents(
-  subagents: readonly Subagent[],
-  event: EventOf<'SUBAGENT_STARTED' | 'SUBAGENT_FINISHED' | 'SUBAGENT_ERROR'>,
-): readonly Subagent[] {
-  const id = event.subagentRunId
-  if (event.type === 'SUBAGENT_STARTED') {
-    const parent = event.parentSubagentRunId === undefined ? {} : { parentId: event.parentSubagentRunId }
-    const others = subagents.filter((one) => one.id !== id)
-    return [...others, { id, name: event.name, ...parent, status: 'running' }]
-  }
-  const isSuspended = event.type === 'SUBAGENT_FINISHED' && event.outcome?.type === 'suspended'
-  const status = event.type === 'SUBAGENT_ERROR' ? 'failed' : isSuspended ? 'suspended' : 'finished'
-  return subagents.map((one) => (one.id === id ? { ...one, status } : one))
-}
-
-/** From the outcome of an event, or the status of a stored run. */
-function statusOf(outcome: string, pending: readonly PendingCall[]): RunResult['status'] {
-  if (outcome === 'interrupt' || outcome === 'interrupted') return 'interrupted'
-  if (outcome === 'cancelled') return 'cancelled'
-  if (outcome !== 'success' && outcome !== 'completed') return 'failed'
-  return pending.length > 0 ? 'waiting-for-tools' : 'completed'
 }

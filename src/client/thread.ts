@@ -81,7 +81,7 @@ class ClientThread implements Thread {
         'INVALID_RESUME',
         `${length} interrupts are open. Answer them with \`resume\` first.`,
       )
-    return this.#sync.add({
+    return this.#sync.queue.add({
       messages: [{ id: this.#newId('message'), role: 'user', content: toContent(content) }],
     })
   }
@@ -91,37 +91,39 @@ class ClientThread implements Thread {
     const missing = this.#view.interrupts.map(({ id }) => id).filter((id) => !given.has(id))
     if (missing.length > 0)
       return this.#refuse('INVALID_RESUME', `Answer all open interrupts: ${missing.join(', ')} too.`)
-    return this.#sync.add({ resume: answers.map((answer) => ({ status: 'resolved', ...answer })) })
+    return this.#sync.queue.add({ resume: answers.map((answer) => ({ status: 'resolved', ...answer })) })
   }
 
   answerTool(toolCallId: string, result: unknown): Promise<RunResult> {
     const id = this.#newId('message')
-    return this.#sync.add({ messages: [{ id, role: 'tool', toolCallId, content: toResultText(result) }] })
+    return this.#sync.queue.add({
+      messages: [{ id, role: 'tool', toolCallId, content: toResultText(result) }],
+    })
   }
 
   runTools(): Promise<RunResult | undefined> {
-    return this.#sync.runTools()
+    return this.#sync.queue.runTools()
   }
 
   edit(messageId: string, content: string | readonly ContentPart[]): Promise<RunResult> {
-    const message = this.#view.messages.find(({ id }) => id === messageId)
+    const message = this.#view.content.messages.find(({ id }) => id === messageId)
     if (message?.role !== 'user') return this.#refuseMessage(messageId)
-    return this.#sync.add({ messages: [{ ...message, content: toContent(content) }], isNew: false })
+    return this.#sync.queue.add({ messages: [{ ...message, content: toContent(content) }], isNew: false })
   }
 
   regenerate(messageId?: string): Promise<RunResult> {
-    const { messages } = this.#view
+    const { messages } = this.#view.content
     const end =
       messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId) + 1
     const last = messages.slice(0, end).findLastIndex(({ role }) => role === 'user')
     if (last === -1) return this.#refuseMessage(messageId ?? '')
     // Activity does not belong in a request.
     const kept = messages.slice(0, last + 1).filter(({ role }) => role !== 'activity')
-    return this.#sync.add({ messages: kept, isNew: false })
+    return this.#sync.queue.add({ messages: kept, isNew: false })
   }
 
   async patchState(patch: readonly JsonPatchOperation[]): Promise<PatchResult> {
-    const { status, error } = await this.#sync.add({ patch })
+    const { status, error } = await this.#sync.queue.add({ patch })
     return { status: status === 'completed' ? status : 'failed', ...(error && { error }) }
   }
 
@@ -145,14 +147,14 @@ class ClientThread implements Thread {
   }
 
   #read(): ThreadSnapshot {
-    const { messages, ...view } = this.#view.snapshot()
-    const { connection, error, queued } = this.#sync
+    const { messages, ...view } = this.#view.content.snapshot()
+    const { connection, queue } = this.#sync
     return {
       ...view,
-      messages: this.#withQueued(messages, queued),
+      messages: this.#withQueued(messages, queue.messages),
       status: this.#status(),
       connection,
-      error: error ?? this.#view.error,
+      error: queue.error ?? this.#view.error,
     }
   }
 
@@ -166,7 +168,7 @@ class ClientThread implements Thread {
 
   #status(): ThreadSnapshot['status'] {
     const { isRunning, isLoaded, interrupts, pendingToolCalls } = this.#view
-    if (isRunning || this.#sync.isBusy) return 'running'
+    if (isRunning || this.#sync.queue.hasRun) return 'running'
     if (!isLoaded) return 'loading'
     if (interrupts.length > 0) return 'interrupted'
     return pendingToolCalls.length > 0 ? 'waiting-for-tools' : 'idle'
