@@ -103,7 +103,7 @@ export class ThreadContent {
         const messages = [...shareMessages(this.#fold.messages, event.messages)]
         this.#hasNewMessages ||= !replacement
         fold.apply({ ...event, messages })
-        return undefined
+        break
       }
       case 'STATE_SNAPSHOT':
         fold.apply({ ...event, snapshot: share(this.#fold.state, event.snapshot) as unknown })
@@ -111,11 +111,14 @@ export class ThreadContent {
       case 'RUN_STARTED':
         // Its echo of the request may have what another client has sent.
         if (event.input) this.#hasNewMessages = true
+        fold.apply(event)
         break
       default:
         if (changesMessages(event)) this.#hasNewMessages = true
+        fold.apply(event)
+        return undefined
     }
-    fold.apply(event)
+    this.#reviewPending()
     return undefined
   }
 
@@ -126,7 +129,14 @@ export class ThreadContent {
     const isSame =
       fold.messages.length === messages.length && fold.messages.every((one, index) => one === messages[index])
     this.#hasNewMessages ||= !isSame
+    this.#reviewPending()
     return facts
+  }
+
+  /** Messages that came as a whole may have results that another client has given. */
+  #reviewPending(): void {
+    const { pendingToolCalls } = this.#snapshot
+    if (pendingToolCalls.length > 0) this.setPending(pendingToolCalls.map(({ id }) => id))
   }
 
   setPending(ids: readonly string[]): void {
