@@ -547,6 +547,22 @@ describe('debug events', () => {
     expect(text).toBe(': keep-alive\n\n')
   })
 
+  it('keep no run alive whose client has hung up', async () => {
+    const { agent, begun, stopped } = endlessAgent()
+    const served = await serveAgents({ agents: [agent], copilotKit: { debugEvents: true } })
+    const { url } = served
+    const inspector = await readFrames((await fetch(`${url}/copilotkit/cpk-debug-events`)).body)
+    const stream = await openStream(`${url}/run`, { body: inputOf({ messages: [user('u1', 'Hi.')] }) })
+    await begun
+    await inspector.until((text) => text.includes('RUN_STARTED'))
+    stream.drop()
+    await hasLeft(served)
+    const next = inputOf({ runId: 'run-2', messages: [user('u2', 'Hello?')] })
+    await (await openStream(`${url}/run`, { body: next })).whole()
+    await stopped
+    await inspector.close()
+  })
+
   it('take no stream of a user who asks only for their head', async () => {
     const { kit, run } = await serveKit({ copilotKit: { debugEvents: true }, limits: { streamsPerUser: 1 } })
     for (let n = 0; n < 3; n++)

@@ -54,7 +54,7 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     const onClose = (): void => void Promise.allSettled(waiting.size > 0 ? [] : [...following]).then(close)
     /** A slow inspector holds no run back: what it has not read stays in the feed or its log. */
     const follow = async (run: LiveRun, after: number): Promise<void> => {
-      for await (const { entries } of run.feed.subscribe(after, gone.signal)) {
+      for await (const { entries } of run.feed.lookOn(after, gone.signal)) {
         for (const entry of entries)
           write(`data: ${JSON.stringify(toDebugEvent(run, entry, clock.now()))}\n\n`)
         if ((controller.desiredSize ?? 1) <= 0) await new Promise<void>((resume) => waiting.add(resume))

@@ -130,7 +130,12 @@ export class RunFeed {
 
   /** The events after a number, in batches, until the end. */
   subscribe(after: number, gone: DisconnectSignal): AsyncIterable<Entries> {
-    return new Subscriber(this, after, gone)
+    return new Subscriber(this, { after, follows: true }, gone)
+  }
+
+  /** The same for somebody who looks on: the run is not followed for that. */
+  lookOn(after: number, gone: DisconnectSignal): AsyncIterable<Entries> {
+    return new Subscriber(this, { after, follows: false }, gone)
   }
 
   readLog(after: number, limit: number): Promise<readonly LogEntry[]> {
@@ -138,15 +143,20 @@ export class RunFeed {
   }
 
   join(subscriber: Subscriber): void {
+    const isFirst = subscriber.follows && !this.#isFollowed
     this.#subscribers = [...this.#subscribers, subscriber]
-    if (this.#subscribers.length === 1) this.#options.watcher?.followedChanged(true)
+    if (isFirst) this.#options.watcher?.followedChanged(true)
   }
 
   leave(subscriber: Subscriber): void {
     // A closed feed wakes no subscribers.
     if (this.isClosed) return
     this.#subscribers = this.#subscribers.filter((other) => other !== subscriber)
-    if (this.#subscribers.length === 0) this.#options.watcher?.followedChanged(false)
+    if (subscriber.follows && !this.#isFollowed) this.#options.watcher?.followedChanged(false)
+  }
+
+  get #isFollowed(): boolean {
+    return this.#subscribers.some(({ follows }) => follows)
   }
 
   #show(): void {

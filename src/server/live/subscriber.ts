@@ -25,8 +25,16 @@ export class Subscriber implements AsyncIterableIterator<Entries, undefined> {
   #resolve: ((result: Result) => void) | undefined
   readonly #onGone = (): void => this.#end()
 
-  constructor(feed: RunFeed, after: number, gone: DisconnectSignal) {
+  /** Whether its run is followed while it is there. */
+  readonly follows: boolean
+
+  constructor(
+    feed: RunFeed,
+    { after, follows }: { readonly after: number; readonly follows: boolean },
+    gone: DisconnectSignal,
+  ) {
     this.#feed = feed
+    this.follows = follows
     this.#gone = gone
     this.#next = after + 1
     feed.join(this)
