@@ -45,7 +45,7 @@ export interface RunRegistry {
   close(): void
 }
 
-export interface RunWatcher {
+interface RunWatcher {
   readonly onRun: (run: LiveRun) => void
   readonly onClose: () => void
 }
