@@ -34,7 +34,7 @@ async function serveBehindProxy() {
   proxies.add(proxy)
   return {
     ...{ gated, clock, served, url: proxy.url },
-    async loseNetwork() {
+    loseNetwork: async () => {
       proxy.target = nowhere
       proxy.dropAll()
       await hasLeft(served)
@@ -64,7 +64,7 @@ it('a run goes on while the thread of a client is away, and the client has all o
 /** A stock client rejects a promise that nobody holds when its connection breaks: here its stream just ends. */
 const endingFetch: HttpAgent['fetch'] = async (url, init) => {
   const response = await fetch(url, init)
-  const reader = response.body?.getReader()
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const read = await reader?.read().catch(() => undefined)
