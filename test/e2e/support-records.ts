@@ -19,9 +19,7 @@ export function faultsIn({ held, stored, results, hasSnapshot }: Records): strin
   const faults: string[] = []
   const ids = stored.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) faults.push(`messages are there twice: ${ids.join(' ')}`)
-  const difference = hasSnapshot
-    ? differenceOf(byId(held), byId(stored))
-    : differenceOf(held, stored)
+  const difference = hasSnapshot ? differenceOf(byId(held), byId(stored)) : differenceOf(held, stored)
   if (difference !== undefined) faults.push(difference)
   const kept = new Map(stored.map(({ toolCallId, content }) => [toolCallId, String(content)]))
   for (const [id, seen] of results) {

@@ -23,7 +23,8 @@ export interface EmitTarget {
   /** Undefined: calls of tools have no limits. */
   readonly callLimit?: CallLimit | undefined
   /** Returns the result that the thread has for a call: its tool is not executed again. */
-  readonly keptResult?: ((graphId: string, callerId: string | undefined) => BaseMessage | undefined) | undefined
+  readonly keptResult?:
+    ((graphId: string, callerId: string | undefined) => BaseMessage | undefined) | undefined
   /** Returns a promise while the reader is behind; it never rejects. */
   handleCustomEvent(name: string, value: unknown, runId: string | undefined): Promise<unknown> | undefined
 }
