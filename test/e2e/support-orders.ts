@@ -14,7 +14,7 @@ export interface Place {
   heard(event: AgUiEvent): void
 }
 
-export interface PlaceServer {
+interface PlaceServer {
   readonly url: string
   /** Whether every event is in the log before it is shown. */
   readonly isLogFirst: boolean
