@@ -25,6 +25,7 @@ it('requests that wait for their thread do not keep their bodies', { timeout: 60
   await post('run-0', 4)
   const before = await memory()
   for (let n = 1; n <= 20; n++) await post(`run-${n}`, 4)
-  expect(((await memory()) - before) / MB).toBeLessThan(10)
+  // Kept bodies would be 80. Some of the last may not be collected yet.
+  expect(((await memory()) - before) / MB).toBeLessThan(40)
   gone.abort()
 })
