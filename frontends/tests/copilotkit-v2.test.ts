@@ -18,8 +18,9 @@ const copilotKit: FrontEnd = {
   page: 'copilotkit-v2',
   endpoint: '/v2',
   input: (page) => page.getByTestId('copilot-chat-textarea'),
-  send: (page) => page.getByTestId('copilot-send-button'),
-  // The same button, while a run goes on.
+  // The same button stops while a run goes on: also for the moment that a tool has which ignores that.
+  send: (page) =>
+    page.getByTestId('copilot-send-button').filter({ has: page.locator('svg.lucide-arrow-up') }),
   stop: (page) => page.getByTestId('copilot-send-button'),
   message: '.copilotKitMessage',
   user: '.copilotKitUserMessage',
