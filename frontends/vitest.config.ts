@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: '100%',
+    // Other people's pages have races of their own. What fails twice is broken.
+    retry: 1,
     watch: false,
   },
 })
