@@ -56,7 +56,7 @@ export interface Threads {
   list(agent: string, page?: ThreadPage): Promise<ThreadList>
   /** Those whose title has the text in it. */
   search(agent: string, text: string, page?: ThreadPage): Promise<ThreadList>
-  /** Waits for a live run to end. */
+  /** Gives it a title that no run replaces, also while one is live. */
   rename(agent: string, threadId: string, title: string): Promise<void>
   delete(agent: string, threadId: string): Promise<void>
 }
