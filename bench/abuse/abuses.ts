@@ -4,16 +4,16 @@ export type AbuseName = keyof typeof abuses
 
 const run = '/agents/hello/run'
 
-/** The abuses, from one address and by one user. Each goes on until its time is over. */
+/** The abuses, each from one address and by one user. Each goes on until its time is over. */
 export const abuses = {
   'bare connections': (attack) => connections(attack, { head: '', drop: '' }),
   'headers byte by byte': (attack) =>
     connections(attack, { head: 'POST /run HTTP/1.1\r\nhost: 127.0.0.1\r\n', drop: 'x: y\r\n' }),
-  'bodies byte by byte': (attack) => connections(attack, { head: headOf(run, 5_000_000), drop: ' ' }),
+  'bodies byte by byte': (attack) => connections(attack, { head: headOf(attack, run, 5_000_000), drop: ' ' }),
   'streams that nobody reads': (attack) => {
     const body = JSON.stringify(input())
     return connections(attack, {
-      head: headOf('/agents/burst/run', body.length) + body,
+      head: headOf(attack, '/agents/burst/run', body.length) + body,
       drop: '',
       isDeaf: true,
     })
@@ -29,10 +29,14 @@ export const abuses = {
   'short runs': (attack) => repeat(attack, 50, () => post(attack, run, input())),
   'guessed tokens': (attack) =>
     repeat(attack, 50, () => send(attack, { method: 'GET', path: '/thread/list', user: undefined })),
-  'large bodies': (attack) => {
+  'bodies that are too large': (attack) => {
+    const large = JSON.stringify(input({ forwardedProps: { text: 'x'.repeat(8_000_000) } }))
+    return repeat(attack, 8, () => post(attack, run, large))
+  },
+  'bodies as large as may be': (attack) => {
     const content = 'This is one of very many messages of a conversation.'
-    const messages = Array.from({ length: 9_999 }, (_, n) => ({ id: `message-${n}`, role: 'user', content }))
-    const large = JSON.stringify(input({ messages, forwardedProps: { text: 'x'.repeat(8_000_000) } }))
+    const messages = Array.from({ length: 9_999 }, (_, n) => ({ id: `${n}`, role: 'user', content }))
+    const large = JSON.stringify(input({ messages }))
     return repeat(attack, 8, () => post(attack, run, large))
   },
   'deep JSON': (attack) => {

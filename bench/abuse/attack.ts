@@ -4,19 +4,19 @@ import { connect } from 'node:net'
 /** One attack on a server of this machine. */
 export interface Attack {
   readonly port: number
+  /** Nobody has attacked from it, or under its name, before: the limits of an attack are its own. */
+  readonly address: string
   /** On the clock of `performance`. */
   readonly endsAt: number
   /** Called for each request, with its status, or when its connection was cut without an answer. */
   readonly answered: (status: number | 'cut') => void
 }
 
-const address = '127.0.0.2'
-const attacker = 'mallory'
 /** What one connection waits between two requests: the processor of the attacker is the server's too. */
 const pauseMs = 5
 const connectionCount = 300
 const dripMs = 100
-const agent = new Agent({ keepAlive: true, localAddress: address })
+const agent = new Agent({ keepAlive: true })
 let ids = 0
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -36,9 +36,11 @@ export function input(fields: object = {}): object {
   }
 }
 
+const userOf = ({ address }: Attack): string => `attacker-${address}`
+
 /** The head of a run whose body has this length. */
-export function headOf(path: string, length: number): string {
-  const fields = ['host: 127.0.0.1', 'content-type: application/json', `x-user: ${attacker}`]
+export function headOf(attack: Attack, path: string, length: number): string {
+  const fields = ['host: 127.0.0.1', 'content-type: application/json', `x-user: ${userOf(attack)}`]
   return `POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\ncontent-length: ${length}\r\n\r\n`
 }
 
@@ -63,7 +65,7 @@ interface Sending {
 }
 
 /** Sends a request. Resolves when it is over, however it ends. */
-export function send({ port, answered }: Attack, sending: Sending): Promise<void> {
+export function send({ port, address, answered }: Attack, sending: Sending): Promise<void> {
   const { method, path, body = '', user, hangsUp = false } = sending
   const headers = {
     ...{ 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -72,7 +74,7 @@ export function send({ port, answered }: Attack, sending: Sending): Promise<void
   }
   return new Promise((resolve) => {
     let isAnswered = false
-    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers })
+    const sent = request({ host: '127.0.0.1', port, localAddress: address, agent, method, path, headers })
     sent.once('response', (response) => {
       isAnswered = true
       answered(response.statusCode ?? 0)
@@ -98,7 +100,7 @@ export function post(
   more: Partial<Sending> = {},
 ): Promise<void> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return send(attack, { method: 'POST', path, body: text, user: attacker, ...more })
+  return send(attack, { method: 'POST', path, body: text, user: userOf(attack), ...more })
 }
 
 interface Trickle {
@@ -118,7 +120,10 @@ export async function connections(attack: Attack, trickle: Trickle): Promise<voi
   })
 }
 
-function holdOne({ port, answered }: Attack, { head, drop, isDeaf = false }: Trickle): Promise<void> {
+function holdOne(
+  { port, address, answered }: Attack,
+  { head, drop, isDeaf = false }: Trickle,
+): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress: address })
     let status: number | 'cut' = 'cut'

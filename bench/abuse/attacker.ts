@@ -2,16 +2,20 @@ import { fileURLToPath } from 'node:url'
 import { abuses, type AbuseName } from './abuses.js'
 import type { Attack } from './attack.js'
 
-/** The program of an attacker. Its arguments are the name of an abuse, the port and the seconds it lasts. */
+/** The program of an attacker. Its arguments are the name of an abuse, the port, the seconds it lasts and its address. */
 export const attackerFile = fileURLToPath(import.meta.url)
 
 /** How the server has answered, by status; `cut` for connections without an answer. */
 export type Answers = Readonly<Record<string, number>>
 
-async function main(name: AbuseName, port: number, seconds: number): Promise<void> {
+async function main(
+  name: AbuseName,
+  target: Pick<Attack, 'port' | 'address'>,
+  seconds: number,
+): Promise<void> {
   const answers: Record<string, number> = {}
   const attack: Attack = {
-    port,
+    ...target,
     endsAt: performance.now() + seconds * 1000,
     answered: (status) => void (answers[status] = (answers[status] ?? 0) + 1),
   }
@@ -28,5 +32,6 @@ function ignoreBrokenSockets(error: NodeJS.ErrnoException): void {
 if (process.argv[1] === attackerFile) {
   process.on('uncaughtException', ignoreBrokenSockets)
   process.on('disconnect', () => process.exit(0))
-  await main(process.argv[2] as AbuseName, Number(process.argv[3]), Number(process.argv[4]))
+  const [name, port, seconds, address = ''] = process.argv.slice(2)
+  await main(name as AbuseName, { port: Number(port), address }, Number(seconds))
 }

@@ -12,8 +12,9 @@ import { handwritten } from '../http/agents.js'
 /** The program of the server process. It sends its port when it listens, and then its CPU time when it is asked, in microseconds. */
 export const serverFile = fileURLToPath(import.meta.url)
 
-/** What an operator would set who expects a request or two a second of each user. */
+/** What an operator would set who expects a request or two a second of each user, and texts but no films. */
 const limits: Partial<Limits> = {
+  bodyBytes: 1024 * 1024,
   requestsPerUser: 600,
   requestsPerAddress: 600,
   failedIdentifications: 60,

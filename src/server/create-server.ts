@@ -9,6 +9,7 @@ import { cors } from 'hono/cors'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MillraceError } from '../core/errors.js'
 import { createAdmission, type Admission } from './limits/admission.js'
+import { createLateRefusals } from './limits/late-refusals.js'
 import { toErrorResponse } from './request/errors.js'
 import { checkHost } from './request/identity.js'
 import { capabilitiesRoute, listAgents } from './routes/agents.js'
@@ -109,10 +110,12 @@ type AppContext = Context<{ Bindings: NodeBindings }>
 function createApp(server: ServerContext, options: ServerOptions): App {
   const { basePath = '', cors: allowed } = options
   const app: App = new Hono()
-  const refuse = (error: unknown, route: string, method: string): Response => {
+  const lateRefusal = createLateRefusals(server.clock)
+  const refuse = async (error: unknown, route: string, method: string): Promise<Response> => {
     const { status, headers, body } = toErrorResponse(error)
     if (status >= 500) server.log.error({ err: error }, 'a request failed')
     server.metrics.request({ route, method, status })
+    if (isRateLimited(error)) await lateRefusal()
     return new Response(body, { status, headers })
   }
   app.onError((error, c) => refuse(error, 'other', c.req.method))
@@ -135,7 +138,7 @@ function createApp(server: ServerContext, options: ServerOptions): App {
         if (c.req.method === 'HEAD') await response.body?.cancel()
         return response
       } catch (error) {
-        return refuse(error, path, method)
+        return await refuse(error, path, method)
       }
     })
   }
@@ -240,6 +243,10 @@ function checkPath(url: string): void {
   } catch {
     throw new MillraceError('INVALID_INPUT', 'The path is badly encoded.')
   }
+}
+
+function isRateLimited(error: unknown): boolean {
+  return MillraceError.isInstance(error) && error.code === 'RATE_LIMITED'
 }
 
 function notFound(): MillraceError {

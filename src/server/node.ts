@@ -11,6 +11,7 @@ import { systemClock, type Clock } from '../core/clock.js'
 import type { CloseOptions, Server } from './contract.js'
 import { defaultGraceMs } from './create-server.js'
 import { connectionTimes, limitConnections } from './limits/connections.js'
+import { leaveUnread } from './limits/unread-bodies.js'
 import { isLoopbackHost } from './request/identity.js'
 import { withParsedBody } from './request/parsed-body.js'
 
@@ -49,9 +50,12 @@ export function createListener(server: Server): (request: IncomingMessage, respo
         nodeResponse: outgoing,
       })
     },
-    { overrideGlobalObjects: false },
+    { overrideGlobalObjects: false, autoCleanupIncoming: false },
   )
-  return (request, response) => void listener(request, response)
+  return (request, response) => {
+    leaveUnread(request, response)
+    void listener(request, response)
+  }
 }
 
 /**

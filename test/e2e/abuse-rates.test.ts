@@ -76,6 +76,29 @@ describe('requests', () => {
     await expectService(served)
   })
 
+  it('that are refused wait for their answer, and nobody else does', async () => {
+    const late: (() => void)[] = []
+    const slow = {
+      ...clock,
+      schedule(ms: number, callback: () => void) {
+        if (ms !== 250) return clock.schedule(ms, callback)
+        late.push(callback)
+        return () => undefined
+      },
+    }
+    const served = await serveUsers({ clock: slow, limits: { requestsPerUser: fiveAtOnce } })
+    const ask = () => statusOf(served, '/thread/list', as('busy'))
+    await statusesOf(5, ask)
+    const answered: number[] = []
+    const refusals = [ask(), ask()].map((refusal) => refusal.then(({ status }) => answered.push(status)))
+    await expectService(served)
+    await expect.poll(() => late.length).toBe(2)
+    expect(answered).toEqual([])
+    for (const answer of late) answer()
+    await Promise.all(refusals)
+    expect(answered).toEqual([429, 429])
+  })
+
   it('that reconnect in a storm are refused before their bodies are read', async () => {
     const served = await serveUsers({ clock, limits: { requestsPerUser: fiveAtOnce } })
     await expectService(served, 'stormy')
