@@ -60,6 +60,14 @@ export function describeMessages(rig: Rig): void {
       expect((await rig.save(key, { append: kinds })).messages).toEqual(kinds)
     })
 
+    test('come back as they were when many are added at once', async () => {
+      const many = Array.from({ length: 1_200 }, (_, n) => ({
+        ...{ id: `m${n}`, role: 'user' as const },
+        content: `${n} \ud800 \u0000 "\\u0041" \u2028 1e400 你好 👋🏽`,
+      }))
+      expect((await rig.save(key, { append: [...kinds, ...many] })).messages).toEqual([...kinds, ...many])
+    })
+
     test('stay in order when there are thousands', async () => {
       const many = Array.from({ length: 3_000 }, (_, index) => `m${index}`)
       await rig.save(key, { append: messagesOf(...many.slice(0, 1_500)) })
