@@ -11,7 +11,7 @@ export default defineConfig(
   { ignores: ['**/dist/**', 'coverage/**'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -33,8 +33,16 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },
+  { files: ['console/**/*.tsx'], rules: { 'max-lines-per-function': ['error', 110] } },
   {
-    files: ['**/*.test.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', 'frontends/**/*.ts'],
+    files: [
+      '**/*.test.ts',
+      'test/**/*.ts',
+      'bench/**/*.ts',
+      'examples/**/*.ts',
+      'frontends/**/*.ts',
+      'console/tests/**/*.ts',
+    ],
     rules: { 'max-lines-per-function': 'off', 'max-params': 'off', 'no-console': 'off' },
   },
   {

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { findBrowser } from '../scripts/find-browser.mjs'
 
 const here = import.meta.dirname
 const screenshots = join(tmpdir(), 'millrace-frontends')
@@ -14,7 +15,7 @@ const example = join(here, '..', 'examples', 'copilotkit')
 
 install(here)
 install(example)
-const browser = findBrowser() ?? installBrowser()
+const browser = orFail(findBrowser)
 run('npx', ['vite', 'build'], { cwd: here })
 // The example uses the package as it is published.
 run('npm', ['run', '--silent', 'build'], { cwd: join(here, '..') })
@@ -25,7 +26,7 @@ const { status } = spawnSync(
   {
     stdio: 'inherit',
     cwd: join(here, '..'),
-    env: { ...process.env, FRONTENDS_BROWSER: browser, FRONTENDS_SCREENSHOTS: screenshots },
+    env: { ...process.env, CHROME_PATH: browser, FRONTENDS_SCREENSHOTS: screenshots },
   },
 )
 process.exitCode = status ?? 1
@@ -40,36 +41,18 @@ function install(folder) {
   writeFileSync(stamp, lock)
 }
 
-function findBrowser() {
-  const { FRONTENDS_BROWSER: named } = process.env
-  if (named !== undefined && !existsSync(named))
-    fail(`FRONTENDS_BROWSER is ${named}, and there is no such file.`)
-  return [
-    process.env.FRONTENDS_BROWSER,
-    ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].map(
-      (name) => `/usr/bin/${name}`,
-    ),
-    '/Applications/Chromium.app/Contents/MacOS/Chromium',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  ].find((path) => path !== undefined && existsSync(path))
-}
-
-function installBrowser() {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
-    fail(
-      'There is no Chromium and no Chrome, and only root on Debian gets it by itself. Install one, or say in ' +
-        'FRONTENDS_BROWSER where it is.',
-    )
-  console.log('Installing Chromium ...')
-  run('apt-get', ['update', '-qq'], {})
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], { stdio: 'pipe' })
-  return findBrowser() ?? fail('apt-get has installed chromium, but it is not in /usr/bin.')
-}
-
 /** Runs a command that prepares the tests. Its failure is ours. */
 function run(command, args, options) {
   const { status, error, stderr } = spawnSync(command, args, { stdio: 'inherit', ...options })
   if (status !== 0) fail(`${command} ${args.join(' ')} failed. ${error?.message ?? stderr?.toString() ?? ''}`)
+}
+
+function orFail(find) {
+  try {
+    return find()
+  } catch (error) {
+    fail(error.message)
+  }
 }
 
 function fail(reason) {

@@ -94,7 +94,7 @@ async function start(
   }
   let server = await startServer(0)
   const browser: Browser = await chromium.launch({
-    executablePath: process.env.FRONTENDS_BROWSER ?? '',
+    executablePath: process.env.CHROME_PATH ?? '',
     chromiumSandbox: false,
     args: [
       '--no-first-run',

@@ -44,7 +44,7 @@ it('the example starts with one command, and has its threads after it was starte
   const threads = mkdtempSync(join(tmpdir(), 'millrace-example-'))
   onTestFinished(() => rmSync(threads, { recursive: true, force: true }))
   const browser = await chromium.launch({
-    executablePath: process.env.FRONTENDS_BROWSER ?? '',
+    executablePath: process.env.CHROME_PATH ?? '',
     chromiumSandbox: false,
     args: ['--no-first-run', '--disable-gpu', '--disable-background-networking'],
   })

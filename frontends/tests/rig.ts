@@ -158,7 +158,7 @@ const flags = [
 /** A browser with a fresh profile, and the windows of one test. */
 async function openBrowser(frontEnd: FrontEnd) {
   const browser: Browser = await chromium.launch({
-    executablePath: started(process.env.FRONTENDS_BROWSER),
+    executablePath: started(process.env.CHROME_PATH),
     chromiumSandbox: false,
     args: flags,
   })
