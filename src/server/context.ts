@@ -6,6 +6,7 @@ import { createMemoryStore } from '../threads/memory/store.js'
 import type { Store, ThreadKey } from '../threads/contract.js'
 import {
   defaultLimits,
+  type ConsoleOptions,
   type Limits,
   type Logger,
   type OptionalRoute,
@@ -146,6 +147,7 @@ export function checkOptions(options: ServerOptions): void {
     cors,
     trustProxy,
     copilotKit,
+    console: consoleOption,
     routes = {},
     stream = {},
   } = options
@@ -160,6 +162,7 @@ export function checkOptions(options: ServerOptions): void {
     throw invalidOption('trustProxy', 'be the number of proxies in front, from 1, or a function')
   if (typeof copilotKit === 'object' && !isBasePath(copilotKit.basePath ?? '/copilotkit'))
     throw invalidOption('copilotKit.basePath', 'begin with a slash and not end with one')
+  if (typeof consoleOption === 'object') checkConsole(consoleOption)
   for (const [name, isServed] of Object.entries(routes))
     if (!(name in optionalRoutes) || typeof isServed !== 'boolean')
       throw invalidOption(
@@ -179,6 +182,13 @@ export function checkOptions(options: ServerOptions): void {
       'cors.credentials',
       "come with a list of origins: with '*', any page could act for a user",
     )
+}
+
+function checkConsole({ path = '/console', ...flags }: ConsoleOptions): void {
+  if (!isBasePath(path)) throw invalidOption('console.path', 'begin with a slash and not end with one')
+  for (const [name, value] of Object.entries(flags))
+    if ((name !== 'foreign' && name !== 'toolCalls') || typeof value !== 'boolean')
+      throw invalidOption(`console.${name}`, 'be true or false for one of foreign, toolCalls')
 }
 
 const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {

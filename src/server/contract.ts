@@ -95,6 +95,8 @@ export interface ServerOptions {
   readonly stream?: StreamOptions
   /** Serves what CopilotKit's front end asks of its runtime, under `/copilotkit`. Default: not served. */
   readonly copilotKit?: boolean | CopilotKitOptions
+  /** Serves the web console, under `/console`: to each user that user's own threads and runs. Default: not served. */
+  readonly console?: boolean | ConsoleOptions
   /** A pino logger, or one like it. Never gets the content of messages. Default: pino on standard output. */
   readonly log?: Logger
   /**
@@ -121,6 +123,15 @@ export interface CopilotKitOptions {
   readonly basePath?: string
   /** Serves `GET /cpk-debug-events` to CopilotKit's inspector: to each user the events of that user's runs. Default false. */
   readonly debugEvents?: boolean
+}
+
+export interface ConsoleOptions {
+  /** Where the page is, below the server's own `basePath`. Default `/console`. */
+  readonly path?: string
+  /** Whether the page may open AG-UI endpoints of other servers: the browser then lets it speak to any. Default false. */
+  readonly foreign?: boolean
+  /** Whether operators may call a tool from the page, with arguments of their own and outside of any run. Default false. */
+  readonly toolCalls?: boolean
 }
 
 /** The user a request belongs to. */

@@ -1,6 +1,8 @@
 import { delay } from '../core/abort.js'
 import { type ServerContext, createServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
+import { consoleSettings, createConsolePage } from './console/page.js'
+import type { StaticFiles } from './console/static-files.js'
 import { copilotKitRoutes } from './copilotkit/routes.js'
 import { loadThread } from './recovery/recover-thread.js'
 import { serverClosing } from './run/lease.js'
@@ -35,10 +37,10 @@ export const defaultGraceMs = 10_000
  * @example
  * const server = createServer({ agents: [agent], store: await createSqliteStore({ path: 'threads.db' }) })
  */
-export function createServer(options: ServerOptions): Server {
+export function createServer(options: ServerOptions, internals: ServerInternals = {}): Server {
   let isClosing = false
   const server = createServerContext(options, () => isClosing)
-  const app = createApp(server, options)
+  const app = createApp(server, options, internals)
   void recoverLostRuns(server)
   let closed: Promise<void> | undefined
   return {
@@ -59,6 +61,11 @@ export function createServer(options: ServerOptions): Server {
       await closed
     },
   }
+}
+
+/** For tests of the server itself. */
+interface ServerInternals {
+  readonly consoleFiles?: StaticFiles
 }
 
 async function closeWhenIdle({ registry, housekeeping, audit, store }: ServerContext): Promise<void> {
@@ -107,7 +114,7 @@ type App = Hono<{ Bindings: NodeBindings }>
 type AppContext = Context<{ Bindings: NodeBindings }>
 
 /** Creates the HTTP application of a server: all of its routes, and one way to refuse a request. */
-function createApp(server: ServerContext, options: ServerOptions): App {
+function createApp(server: ServerContext, options: ServerOptions, internals: ServerInternals): App {
   const { basePath = '', cors: allowed } = options
   const app: App = new Hono()
   const lateRefusal = createLateRefusals(server.clock)
@@ -128,7 +135,7 @@ function createApp(server: ServerContext, options: ServerOptions): App {
     checkPath(c.req.url)
     await next()
   })
-  const endpoints = createEndpoints(server, options, admission)
+  const endpoints = createEndpoints(server, { ...options, ...internals }, admission)
   for (const { method, path, handle } of endpoints) {
     app.on(method, fullPaths(path, basePath), async (c) => {
       try {
@@ -171,7 +178,7 @@ interface Endpoint {
 
 function createEndpoints(
   server: ServerContext,
-  options: ServerOptions,
+  options: ServerOptions & ServerInternals,
   admission: Admission,
 ): readonly Endpoint[] {
   const [firstAgent = ''] = server.agents.keys()
@@ -227,6 +234,23 @@ function createEndpoints(
       agentEndpoint(route, `/agents/:agent${route.path}`),
     ]),
     ...copilotKitRoutes(options).map(userEndpoint),
+    ...consoleEndpoints(options).map(({ path, handle }) => publicEndpoint(path, handle)),
+  ]
+}
+
+/** The files of the console's page. */
+function consoleEndpoints({
+  console: option,
+  basePath = '',
+  consoleFiles: files,
+}: ServerOptions & ServerInternals): readonly Omit<Endpoint, 'method'>[] {
+  const settings = consoleSettings(option)
+  if (!settings) return []
+  const page = createConsolePage({ ...settings, basePath, ...(files && { files }) })
+  return [
+    { path: '/', handle: (c) => page.redirect(c.req.raw) },
+    // Also the path without anything below it.
+    { path: `${settings.path}/*`, handle: (c) => page.file(c.req.raw) },
   ]
 }
 

@@ -1,6 +1,7 @@
 export {
   defaultLimits,
   type CloseOptions,
+  type ConsoleOptions,
   type CopilotKitOptions,
   type CorsOptions,
   type Identity,
