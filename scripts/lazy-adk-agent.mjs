@@ -10,6 +10,7 @@ export function lazyAdkAgent() {
   }
   return lazyAgent(about, {
     packages: ['@google/adk'],
+    kind: 'adk',
     create: async () => (await import('./demo-adk.mjs')).createAdkAgent(),
   })
 }

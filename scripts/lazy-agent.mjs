@@ -3,12 +3,13 @@
  * run, or by `load`. Undefined if one of its packages is not installed.
  *
  * @param {{ name: string, description: string, examples: string[] }} about
- * @param {{ packages: string[], create: () => Promise<import('millrace').Agent> }} runtime
+ * @param {{ packages: string[], kind: 'adk' | 'graph', create: () => Promise<import('millrace').Agent> }} runtime
  */
-export function lazyAgent(about, { packages, create }) {
+export function lazyAgent(about, { packages, create, kind }) {
   if (!packages.every(isInstalled)) return undefined
   let loading
-  const load = () => (loading ??= create())
+  let loaded
+  const load = () => (loading ??= create().then((agent) => (loaded = agent)))
   const memory = async () => (await load()).memory
   const agent = {
     ...about,
@@ -17,6 +18,8 @@ export function lazyAgent(about, { packages, create }) {
     run: async function* (ctx) {
       return yield* (await load()).run(ctx)
     },
+    // Whoever looks at the agents does not wait until a runtime is loaded.
+    outline: (options) => loaded?.outline?.(options) ?? { kind },
     memory: {
       read: async (thread) => (await memory()).read(thread),
       writeState: async (thread, state) => (await memory()).writeState(thread, state),

@@ -15,6 +15,7 @@ export function lazyGraphAgent(model, file) {
   }
   return lazyAgent(about, {
     packages: ['@langchain/langgraph', '@langchain/core/messages'],
+    kind: 'graph',
     create: async () => (await import('./demo-graph.mjs')).createGraphAgent(model, file),
   })
 }

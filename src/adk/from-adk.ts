@@ -29,6 +29,7 @@ import { createSessionMemory } from './session/session-memory.js'
 import { checkPredictedTools, knownToolNames } from './tools/known-tools.js'
 import { RecentSessions } from './session/recent-sessions.js'
 import { indexAgents } from './tree/agent-index.js'
+import { outlineAdk } from './tree/outline-adk.js'
 
 /**
  * Makes an Agent of what ADK can run. Throws INVALID_AGENT, saying what is wrong, for a root that cannot be served and for
@@ -53,6 +54,7 @@ export function fromAdk(root: AdkRoot, options: AdkOptions = {}): Agent {
       { predictState: options.predictState, tools: setup.toolNames },
     ),
     memory,
+    ...(typeof root === 'function' ? {} : { outline: () => outlineAdk(isApp(root) ? root.rootAgent : root) }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),

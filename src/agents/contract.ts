@@ -43,6 +43,55 @@ export interface Agent {
    * the run sees to that: see `RunServices.isPrivateKey`.
    */
   readonly privateKeys?: readonly string[]
+  /**
+   * Tells people what it is made of. `outlineTree` calls it and puts the parts together. Contract: has nothing that is secret,
+   * instructions included, and may be slow or fail.
+   */
+  outline?(options: OutlineOptions): AgentOutline | Promise<AgentOutline>
+}
+
+export interface OutlineOptions {
+  /** Aborts when nobody waits for the outline any more. */
+  readonly signal: AbortSignal
+}
+
+/** What an agent is made of, one level deep. */
+export interface AgentOutline {
+  readonly kind: OutlineKind
+  /** The runtime of the agent, unless it is the kit. */
+  readonly runtime?: 'adk' | 'langgraph' | 'remote'
+  /** The provider and the name of its model, if it is the same in every run. */
+  readonly model?: string
+  readonly tools?: readonly OutlinedTool[]
+  /** The agents, or the nodes of a graph, that it may run. */
+  readonly agents?: readonly OutlinedAgent[]
+  /** Of a graph: which node may follow which, by name. */
+  readonly edges?: readonly OutlineEdge[]
+}
+
+export type OutlineKind =
+  | 'chat'
+  | 'sequence'
+  | 'parallel'
+  | 'loop'
+  | 'supervisor'
+  | 'plan-execute'
+  | 'deep'
+  | 'adk'
+  | 'graph'
+  | 'node'
+  | 'remote'
+  | 'custom'
+
+export type OutlinedAgent = Pick<Agent, 'name' | 'description' | 'examples' | 'outline'>
+
+/** A tool in an outline. Without `call`, it can be called in a run only. */
+export type OutlinedTool = Pick<Tool, 'name' | 'description' | 'parameters'> & Partial<Pick<Tool, 'call'>>
+
+export interface OutlineEdge {
+  readonly from: string
+  readonly to: string
+  readonly label?: string
 }
 
 /** Limits of an agent, of any runtime. They win over those of the server. In milliseconds; `Infinity`: no limit. */
@@ -342,6 +391,8 @@ export interface Tool {
   readonly shape?: unknown
   /** The private keys of the agents in it. */
   readonly privateKeys?: Agent['privateKeys']
+  /** The agents that a call may run, for outlines. */
+  readonly agents?: readonly OutlinedAgent[]
   /**
    * How long a call may take, in milliseconds. Then `ctx.signal` aborts and the call fails with TOOL_ERROR, settled or
    * not. Default: the limit of the run. `Infinity`: no limit.

@@ -3,6 +3,7 @@ export type {
   Agent,
   AgentLimits,
   AgentMemory,
+  AgentOutline,
   Control,
   Claims,
   Identity,
@@ -15,6 +16,11 @@ export type {
   TransferTarget,
   Frames,
   OpenInterrupt,
+  OutlinedAgent,
+  OutlinedTool,
+  OutlineEdge,
+  OutlineKind,
+  OutlineOptions,
   HistoryEntry,
   HistoryRewriter,
   Answer,
@@ -64,6 +70,7 @@ export {
 } from './run/run.js'
 export type { RunFields, RunRequest } from './run/run.js'
 export type { Schema } from './tools/schema.js'
+export { outlineTree, type OutlineNode, type OutlineReference } from './outline-tree.js'
 export { contentResult } from './tools/tool-result.js'
 export type { McpServer } from './mcp/mcp-server.js'
 export { mcpTools, type McpToolSource, type McpToolsOptions } from './mcp/mcp-tools.js'

@@ -28,6 +28,7 @@ import { isClientToolInterrupt, type ResumableInterrupt } from './interrupts/to-
 import { RepeatedCalls } from './messages/call-ids.js'
 import { toAgui } from './messages/to-agui.js'
 import { threadConfig } from './run/graph-config.js'
+import { outlineGraph } from './outline-graph.js'
 import { runGraph } from './run/run-graph.js'
 import { limitTools } from './tools/tool-limits.js'
 import { VisibleState } from './translate/visible-state.js'
@@ -58,6 +59,7 @@ export function fromLangGraph(
     description,
     hasNativeEvents: true,
     run: withPredictedState((ctx) => runGraph({ ...setup, graph: withSharedReads(graph) }, ctx), options),
+    outline: () => outlineGraph(graph),
     ...(memory && { memory, resumesAfterFailure: true }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),

@@ -44,6 +44,7 @@ export function fromAgUi<A extends AgUiAgent>(agent: A, options: FromAgUiOptions
     name,
     description,
     run: (ctx) => runRemote({ name, agent, options }, ctx),
+    outline: () => ({ kind: 'remote', runtime: 'remote' }),
     ...(examples && { examples }),
     ...(capabilities && { capabilities }),
     ...limitsMember(options.limits),

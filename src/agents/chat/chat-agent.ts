@@ -14,6 +14,7 @@ import { limitsMember } from '../run/limits.js'
 import { withPredictedState } from '../run/predict-state.js'
 import { checkMiddlewares, checkModel, checkToolList } from './check-options.js'
 import { runChat } from './loop.js'
+import { outlineChat } from './outline-chat.js'
 import { createOutput, type Output } from './output.js'
 import { checkTools } from './toolbox.js'
 
@@ -106,6 +107,7 @@ export function defineAgent(options: AgentOptions): Agent {
       predictState: options.predictState,
       tools: knownTools(config),
     }),
+    outline: (about) => outlineChat(config, about),
     ...(options.capabilities === undefined ? {} : { capabilities: options.capabilities }),
     ...(options.examples === undefined ? {} : { examples: options.examples }),
     ...limitsMember(options.limits),

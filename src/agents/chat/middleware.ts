@@ -20,6 +20,8 @@ export interface ToolCallInfo {
  * that of `tool`.
  */
 export interface Middleware {
+  /** The tools that it adds, if it knows them before a run: outlines show them. */
+  readonly tools?: readonly Tool[]
   /** Before the first model call of a run, also of a resumed one. Returns what differs in this run. */
   onStart?(
     setup: AgentSetup,

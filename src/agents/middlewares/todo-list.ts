@@ -42,6 +42,7 @@ export function todoList({ key = 'todos', instructions = usage }: TodoListOption
   checkStateKey('key', key)
   const writeTodos = writeTodosTool(key)
   return {
+    tools: [writeTodos],
     onStart: (setup) => ({
       instructions: addInstructions(setup.instructions, instructions),
       tools: [...setup.tools, writeTodos],

@@ -52,13 +52,14 @@ export function deepAgent(given: DeepAgentOptions): Agent {
   const shared = { ...options, maxIterations, middlewares: [workspace, ...middlewares] }
   const isReplaced = subAgents.some((agent) => agent.name === generalPurpose)
   const agents = isReplaced ? subAgents : [createGeneralPurposeAgent(shared), ...subAgents]
-  return defineAgent({
+  const agent = defineAgent({
     ...shared,
     instructions: extendInstructions(instructions, guidance),
     tools: [...tools, taskTool(agents, name)],
     // Last: what it adds to a request is not for other middlewares to shorten.
     middlewares: [...shared.middlewares, todoList()],
   })
+  return { ...agent, outline: async (about) => ({ ...(await agent.outline?.(about)), kind: 'deep' }) }
 }
 
 /** A copy without `task`, and without the todo list, which belongs to the work as a whole. */
@@ -91,6 +92,7 @@ function taskTool(agents: readonly Agent[], owner: string): Tool {
     name: 'task',
     description: `${taskDescription}\n${list}`,
     shape: Object.fromEntries(agents.map((agent) => [agent.name, agentTree(agent)])),
+    agents,
     ...privateKeysMember(agents.map(({ privateKeys }) => privateKeys)),
     parameters: {
       type: 'object',

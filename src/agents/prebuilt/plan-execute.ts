@@ -77,6 +77,7 @@ export function planExecute(options: PlanExecuteOptions): Agent {
     description,
     shape: { kind: 'plan-execute', name, agents },
     run: (ctx) => runPlan(setup, ctx),
+    outline: () => ({ kind: 'plan-execute', agents: [planner, executor, replanner] }),
     ...privateKeysMember([planner, executor, replanner].map(({ privateKeys }) => privateKeys)),
     ...(examples === undefined ? {} : { examples }),
   }

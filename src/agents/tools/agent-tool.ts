@@ -34,6 +34,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     name,
     description,
     shape: agentTree(agent),
+    agents: [agent],
     ...privateKeysMember([agent.privateKeys]),
     parameters: toJsonSchema(input, what),
     // The agent's own tools have limits, and so has the run.

@@ -81,7 +81,12 @@ export function teamAgent(team: Team): Agent {
   const agents = Object.fromEntries(members.map((member) => [member.name, agentTree(member)]))
   const shape = { kind: 'team', name: lead.name, lead: agentTree(lead), agents }
   const privateKeys = privateKeysMember([lead, ...members].map((agent) => agent.privateKeys))
-  return { ...wrapAgent(lead, (ctx) => runTeam(team, ctx)), shape, ...privateKeys }
+  const outline: Agent['outline'] = async (options) => {
+    const own = (await lead.outline?.(options)) ?? { kind: 'custom' }
+    const kind = team.afterMember === 'lead' ? 'supervisor' : own.kind
+    return { ...own, kind, agents: [...(own.agents ?? []), ...members] }
+  }
+  return { ...wrapAgent(lead, (ctx) => runTeam(team, ctx)), shape, ...privateKeys, outline }
 }
 
 /** Runs one agent after the other, as they transfer, beginning with the lead. */

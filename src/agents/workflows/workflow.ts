@@ -38,6 +38,7 @@ export function workflowAgent(
       agents: Object.fromEntries(agents.map((agent, index) => [index, agentTree(agent)])),
     },
     run: (ctx) => run(agents, ctx),
+    outline: () => ({ kind: kind === 'sequential' ? 'sequence' : kind, agents }),
     ...(examples === undefined ? {} : { examples }),
     ...limitsMember(limits),
     ...privateKeysMember(agents.map(({ privateKeys }) => privateKeys)),

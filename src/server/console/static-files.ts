@@ -62,19 +62,21 @@ export function createStaticFiles(folder: URL = builtFolder): StaticFiles {
 
 async function readFolder(folder: URL): Promise<ReadonlyMap<string, StaticFile>> {
   const { readFile, readdir } = await import('node:fs/promises')
-  const { join, relative, sep } = await import('node:path')
+  const nodePath = await import('node:path')
   const { fileURLToPath } = await import('node:url')
   const root = fileURLToPath(folder)
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .map((entry) =>
+      nodePath.relative(root, nodePath.join(entry.parentPath, entry.name)).split(nodePath.sep).join('/'),
+    )
   const files = new Map<string, StaticFile>()
   for (const path of paths.filter((one) => packedAs(one) === undefined)) {
     const variants = new Map<Encoding, StaticContent>()
     for (const [suffix, encoding] of [['', 'identity'] as const, ...Object.entries(packed)])
       if (suffix === '' || paths.includes(path + suffix))
-        variants.set(encoding, await withEtag(await readFile(join(root, path + suffix))))
+        variants.set(encoding, await withEtag(await readFile(nodePath.join(root, path + suffix))))
     const type = types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     files.set(path, { type, isHashed: hashedName.test(path), variants })
   }

@@ -53,6 +53,7 @@ export function fileWorkspace(options: FileWorkspaceOptions): Middleware {
   const workspace = { files, prefix, ignore, ...limits, runInOrder: createRunInOrder() }
   const tools = workspaceTools(workspace, readOnly)
   return {
+    tools,
     async onStart(setup) {
       await files.ready?.()
       return {
