@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, request } from 'node:http'
+import { Agent, createServer as createHttpServer, request } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { defineAgent } from '../../src/index.js'
@@ -33,12 +33,18 @@ async function serveSmallBodies(): Promise<{ readonly port: number; readonly soc
   return { port: (http.address() as AddressInfo).port, sockets }
 }
 
-function postWithNode(port: number): Promise<number | undefined> {
+function postWithNode(port: number, text = body, agent?: Agent): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/run', headers })
-    sent.once('response', ({ statusCode }) => resolve(statusCode))
+    const length = { 'content-length': text.length }
+    const sent = request({
+      ...{ host: '127.0.0.1', port, method: 'POST', path: '/run', agent },
+      headers: { ...headers, ...length },
+    })
+    sent.once('response', (response) => {
+      response.resume().once('close', () => resolve(response.statusCode))
+    })
     sent.on('error', reject)
-    sent.end(body)
+    sent.end(text)
   })
 }
 
@@ -48,7 +54,7 @@ async function postWithFetch(port: number): Promise<number> {
 }
 
 describe.each([
-  ['node:http', postWithNode],
+  ['node:http', (port: number) => postWithNode(port)],
   ['fetch', postWithFetch],
 ])('a body that is refused by its length, sent with %s', (_, post) => {
   it('is answered, is not read, and its connection is closed', async () => {
@@ -57,6 +63,16 @@ describe.each([
     await expect.poll(() => sockets[0]?.destroyed, { timeout: 10_000 }).toBe(true)
     expect(sockets[0]?.bytesRead).toBeLessThan(2 * megabyte)
   })
+})
+
+it('a client does not use the connection of a body that was refused again', async () => {
+  const { port, sockets } = await serveSmallBodies()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  open.push(() => agent.destroy())
+  // Small enough for the buffers between the two: the client takes it for sent.
+  const sent = 'x'.repeat(300_000)
+  for (let n = 0; n < 3; n++) expect(await postWithNode(port, sent, agent)).toBe(413)
+  expect(sockets).toHaveLength(3)
 })
 
 it('a small body that is refused leaves its connection open for the next request', async () => {
