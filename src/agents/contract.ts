@@ -276,11 +276,31 @@ export interface RunServices {
   readonly toolResultBytes: number | undefined
   /** Hooks on the events of a runtime, for agents with `hasNativeEvents`. */
   readonly native: NativeHooks | undefined
+  /** Is told of each request to a model, as the model gets it. Undefined when nobody looks. Never throws. */
+  readonly onModelRequest: ModelObserver | undefined
   /**
    * Whether the owner of the run keeps a key of the state from clients: what is there is not theirs, and what is set there
    * is not shown to them. An agent keeps its private keys out of the state when nobody does.
    */
   readonly isPrivateKey: (key: string) => boolean
+}
+
+/** Takes a request when it begins, and returns what takes its end. Neither throws nor keeps what it gets. */
+export type ModelObserver = (request: ObservedRequest) => (end: ObservedEnd) => void
+
+/** A request to a model of any runtime. Messages, tools and settings are as that runtime has them. */
+export interface ObservedRequest {
+  readonly agent: string
+  readonly model: string
+  readonly instructions?: unknown
+  readonly messages: readonly unknown[]
+  readonly tools: readonly unknown[]
+  readonly settings?: unknown
+}
+
+export interface ObservedEnd {
+  readonly usage?: TokenUsage
+  readonly error?: unknown
 }
 
 export interface DelegateOptions {

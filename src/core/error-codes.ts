@@ -28,6 +28,7 @@ export const errorCodes = {
   INVALID_PATCH: { status: 422, expose: true },
   PATCH_CONFLICT: { status: 409, expose: true },
   UNAUTHENTICATED: { status: 401, expose: true },
+  FORBIDDEN: { status: 403, expose: true },
   FORBIDDEN_HOST: { status: 403, expose: true },
   NOT_FOUND: { status: 404, expose: true },
   AGENT_NOT_FOUND: { status: 404, expose: true },

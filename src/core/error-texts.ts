@@ -26,6 +26,7 @@ export const errorTexts = {
   INVALID_PATCH: 'The patch is not valid.',
   PATCH_CONFLICT: 'The patch does not fit the state.',
   UNAUTHENTICATED: 'The user is not known.',
+  FORBIDDEN: 'This user may not do this.',
   FORBIDDEN_HOST: 'This host name is not served.',
   NOT_FOUND: 'There is nothing at this address.',
   AGENT_NOT_FOUND: 'There is no such agent.',

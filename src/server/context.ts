@@ -14,6 +14,8 @@ import {
   type StreamOptions,
   type ThreadRules,
 } from './contract.js'
+import { consoleSettings } from './console/page.js'
+import { createRunBoard, type RunBoard } from './console/run-board.js'
 import type { Hooks } from './hooks/hooks.js'
 import { createQuota, type Quota } from './limits/quota.js'
 import { createRequestRates, type RequestRates } from './limits/request-rates.js'
@@ -59,6 +61,8 @@ export interface ServerContext {
   readonly metrics: Metrics
   readonly log: Logger
   readonly audit: Audit
+  /** What the console remembers of runs. Undefined without a console: nothing is recorded then. */
+  readonly board: RunBoard | undefined
   readonly clock: Clock
   readonly newId: IdSource
   /** True once the server takes no more runs. */
@@ -109,6 +113,7 @@ export function createServerContext(options: ServerOptions, isClosing: () => boo
     heartbeats: new Heartbeats(clock, limits.heartbeatMs),
     metrics,
     log,
+    board: consoleSettings(options.console) && createRunBoard({ clock, log }),
     audit: createAudit({ hooks, clock, limits, metrics, stream, log }),
     clock,
     newId,

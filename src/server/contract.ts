@@ -141,6 +141,11 @@ export interface Identity {
   readonly app?: string
   /** What hooks, agents and tools may know of the request besides: roles of a token, a header. Never stored, never sent. */
   readonly claims?: Claims
+  /**
+   * Whether this user may see what all users of the app have, cancel their runs, and see what models were asked. See the guide of
+   * the console. Without `identify`, the local user may. Default false.
+   */
+  readonly isOperator?: boolean
 }
 
 /**

@@ -2,6 +2,7 @@ import { delay } from '../core/abort.js'
 import { type ServerContext, createServerContext } from './context.js'
 import type { CloseOptions, Server, ServerOptions } from './contract.js'
 import { consoleSettings, createConsolePage } from './console/page.js'
+import { consoleRoutes } from './console/routes.js'
 import type { StaticFiles } from './console/static-files.js'
 import { copilotKitRoutes } from './copilotkit/routes.js'
 import { loadThread } from './recovery/recover-thread.js'
@@ -14,6 +15,7 @@ import { createAdmission, type Admission } from './limits/admission.js'
 import { createLateRefusals } from './limits/late-refusals.js'
 import { toErrorResponse } from './request/errors.js'
 import { checkHost } from './request/identity.js'
+import { checkActsAs, wantedUser } from './request/operators.js'
 import { capabilitiesRoute, listAgents } from './routes/agents.js'
 import { cancelRoute } from './routes/cancel.js'
 import { connectRoute } from './routes/connect.js'
@@ -191,27 +193,47 @@ function createEndpoints(
       return handle(c)
     },
   })
-  const userEndpoint = ({ method, path, handle }: UserRoute): Endpoint => ({
-    ...{ method, path },
+  const userEndpoint = (route: UserRoute): Endpoint => ({
+    ...{ method: route.method, path: route.path },
     async handle(c) {
       const arrival = arrivalOf(c)
-      const { app, user, claims } = await admission.identify(arrival, path)
-      return handle(server, {
-        request: c.req.raw,
-        address: admission.addressOf(arrival),
-        nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
-        // Only CORS sets headers, and to read them Hono creates a whole response.
-        headers: options.cors ? Object.fromEntries(c.res.headers) : {},
-        user: { app, user },
-        claims,
-        param: (name) => c.req.param(name) ?? '',
-        query: (name) => c.req.query(name),
+      const { method, path } = route
+      const identity = await admission.identify(arrival, path)
+      const { app, claims, isOperator } = identity
+      const address = admission.addressOf(arrival)
+      const respond = (user: string): Promise<Response> =>
+        route.handle(server, {
+          request: c.req.raw,
+          address,
+          nodeResponse: (c.env as NodeBindings | undefined)?.nodeResponse,
+          // Only CORS sets headers, and to read them Hono creates a whole response.
+          headers: options.cors ? Object.fromEntries(c.res.headers) : {},
+          user: { app, user },
+          claims,
+          isOperator,
+          param: (name) => c.req.param(name) ?? '',
+          query: (name) => c.req.query(name),
+        })
+      const asUser = wantedUser(c.req.raw, server.limits)
+      if (asUser === undefined) return respond(identity.user)
+      const asked = {
+        action: 'act-as' as const,
+        app,
+        user: identity.user,
+        asUser,
+        method,
+        route: path,
+        address,
+      }
+      return server.audit.during(asked, () => {
+        checkActsAs(identity, route)
+        return respond(asUser)
       })
     },
   })
   const agentEndpoint = (route: Route, path: string): Endpoint =>
     userEndpoint({
-      ...{ method: route.method, path },
+      ...{ method: route.method, path, ...(route.forOperators && { forOperators: true }) },
       handle(_, request) {
         const agent = findAgent(server, request.param('agent') || firstAgent)
         return callRoute(route, server, toAgentRequest(request, agent))
@@ -234,6 +256,7 @@ function createEndpoints(
       agentEndpoint(route, `/agents/:agent${route.path}`),
     ]),
     ...copilotKitRoutes(options).map(userEndpoint),
+    ...consoleRoutes(options).map(userEndpoint),
     ...consoleEndpoints(options).map(({ path, handle }) => publicEndpoint(path, handle)),
   ]
 }

@@ -36,6 +36,7 @@ export function createServerContext(
     ...{ agents: new Map(), store, hooks: {}, limits, stateRulesOf: createStateRulesOf(), threadRules: {} },
     ...{ whenBusy: 'reject', onDisconnect: 'auto', history: 'server', stream: {}, routes: {}, owner },
     keepsThreads: true,
+    board: undefined,
     rates: createRequestRates(limits, clock),
     streams: createQuota({ total: Infinity, perUser: limits.streamsPerUser }),
     bodies: createQuota({ total: limits.bytesInFlight, perUser: limits.bytesInFlightPerUser }),

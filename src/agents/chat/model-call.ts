@@ -7,6 +7,7 @@ import { judgeAttempt, type Decision, type ModelAttempt, type RetryPolicy } from
 import { tracedStream } from '../run/tracing.js'
 import { ModelAnswer } from './model-answer.js'
 import type { Middleware } from './middleware.js'
+import { observedStream } from './observed-stream.js'
 
 export interface ModelCallOptions {
   readonly ctx: RunContext
@@ -94,7 +95,10 @@ function withMiddlewares(
   model: Model,
   ctx: RunContext,
 ): (request: ModelRequest) => AsyncIterable<ModelPart> {
-  let next = (request: ModelRequest): AsyncIterable<ModelPart> => tracedStream(model, request, ctx.span.trace)
+  let next = (request: ModelRequest): AsyncIterable<ModelPart> => {
+    const stream = tracedStream(model, request, ctx.span.trace)
+    return ctx.services.onModelRequest ? observedStream(stream, { model, request, ctx }) : stream
+  }
   for (const middleware of [...middlewares].reverse()) {
     if (!middleware.model) continue
     const inner = next

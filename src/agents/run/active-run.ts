@@ -23,6 +23,7 @@ type Optional =
   | 'edit'
   | 'identity'
   | 'native'
+  | 'onModelRequest'
   | 'values'
   | 'toolTimeoutMs'
   | 'toolResultBytes'

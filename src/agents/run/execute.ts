@@ -167,6 +167,7 @@ function createRunScope(
       toolTimeoutMs: agent.limits?.toolTimeoutMs ?? options.toolTimeoutMs,
       toolResultBytes: options.toolResultBytes,
       native: options.native,
+      onModelRequest: options.onModelRequest,
       isPrivateKey: options.isPrivateKey,
     },
   }

@@ -14,7 +14,7 @@ import { systemClock, type Clock } from '../../core/clock.js'
 import { type IdSource, randomIds } from '../../core/ids.js'
 import { uniqueMessages, upgradeBinaryParts, type AgentEvent, type AgUiEvent } from '../../protocol/index.js'
 import type { SettledOptions } from './active-run.js'
-import type { Agent, Identity, SafePoint } from '../contract.js'
+import type { Agent, Identity, ModelObserver, SafePoint } from '../contract.js'
 import type { Checkpoint } from '../interrupts/checkpoint.js'
 import { checkAgent } from '../check-agent.js'
 import { executeRun } from './execute.js'
@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly edit?: EventEdit | undefined
   /** Hooks on the native events of foreign runtimes. */
   readonly native?: NativeHooks | undefined
+  /** Is told of each request to a model. */
+  readonly onModelRequest?: ModelObserver | undefined
   /** Initial values that the agents and tools of this run share. */
   readonly values?: Readonly<Record<string, unknown>>
   /** How many events may wait for a slow reader before the run waits too. Default 256. */
@@ -234,7 +236,7 @@ export function startCheckedRun(agent: Agent, fields: RunFields, options: StartO
 
 /** Lists each option by name: a spread would give every run an object shape of its own. */
 function settledOptions(options: StartOptions): SettledOptions {
-  const { checkpoint, checkpoints, edit, identity, native, values, trace } = options
+  const { checkpoint, checkpoints, edit, identity, native, onModelRequest, values, trace } = options
   const { toolTimeoutMs, toolResultBytes, sizes } = options
   const { newId = randomIds, clock = systemClock, onProblem = ignoreProblem, graceMs = 1000 } = options
   const { assertActive = alwaysActive } = options
@@ -245,6 +247,7 @@ function settledOptions(options: StartOptions): SettledOptions {
     identity,
     edit,
     native,
+    onModelRequest,
     values,
     toolTimeoutMs,
     toolResultBytes,

@@ -6,6 +6,7 @@ import { isRecord } from '../../core/json.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { Replaced, RunInfo } from './hooks.js'
+import { withRecordedChanges } from './record-changes.js'
 
 /** A server whose hooks are called for one run. */
 export interface HookedRun {
@@ -20,10 +21,13 @@ export interface HookedRun {
 export function nativeEventHooks(agent: Agent, { server, info }: HookedRun): NativeHooks | undefined {
   const { runtimeEvent, translate } = server.hooks
   if (agent.hasNativeEvents !== true || (!runtimeEvent && !translate)) return undefined
+  const changeNative = withRecordedChanges(server, { name: 'runtimeEvent', info }, (event: unknown) =>
+    runtimeEvent?.(event, info),
+  )
   return {
     ...(runtimeEvent && {
       change: (event) =>
-        callHook(server, 'runtimeEvent', async () => toNativeHooks(await runtimeEvent(event, info))),
+        callHook(server, 'runtimeEvent', async () => toNativeHooks(await changeNative(event))),
     }),
     ...(translate && {
       translate: (event) => callHook(server, 'translate', async () => toEvents(await translate(event, info))),
@@ -45,9 +49,10 @@ export function agentEventHooks(agent: Agent, { server, info }: HookedRun): Even
   const { runtimeEvent, translate } = agent.hasNativeEvents === true ? {} : server.hooks
   const hooks: EventHook[] = []
   const add = (name: 'runtimeEvent' | 'translate' | 'event', hook: EventHook): void => {
+    const recorded = withRecordedChanges(server, { name, info }, hook)
     hooks.push(
       guardHook(server, name, (event) => {
-        const result = hook(event)
+        const result = recorded(event)
         return isPromise(result) ? result.then(checkReplaced) : checkReplaced(result)
       }),
     )

@@ -3,7 +3,8 @@ import type { ServerContext } from '../context.js'
 import type { Hooks } from './hooks.js'
 
 /** The part of the server that calling a hook needs. */
-export type HookContext = Pick<ServerContext, 'hooks' | 'clock' | 'limits' | 'metrics' | 'stream'>
+export type HookContext = Pick<ServerContext, 'hooks' | 'clock' | 'limits' | 'metrics' | 'stream'> &
+  Partial<Pick<ServerContext, 'board'>>
 
 /**
  * Calls a hook, and checks its result, in `work`. An error is counted and becomes HOOK_ERROR, unless it has a code. So

@@ -11,6 +11,7 @@ import {
 import type { ServerContext } from '../context.js'
 import { callHook, guardHook, isPromise, type HookContext } from './call-hook.js'
 import type { RunInfo } from './hooks.js'
+import { withRecordedChanges } from './record-changes.js'
 
 /** Returns what leaves in place of an event. Throws or rejects when a hook fails or returns another event. */
 export type OutputHooks = (event: AgUiEvent) => AgUiEvent | Promise<AgUiEvent>
@@ -23,10 +24,15 @@ export function createOutputHooks(server: HookContext, info: RunInfo): OutputHoo
   const { outputRecord, outputChange } = server.hooks
   const record =
     outputRecord && guardHook(server, 'outputRecord', (event: AgUiEvent) => outputRecord(event, info))
-  const change =
+  const recordedChange =
     outputChange &&
+    withRecordedChanges(server, { name: 'outputChange', info }, (event: AgUiEvent) =>
+      outputChange(event, info),
+    )
+  const change =
+    recordedChange &&
     guardHook(server, 'outputChange', (event: AgUiEvent) => {
-      const changed = outputChange(event, info)
+      const changed = recordedChange(event)
       return isPromise(changed)
         ? changed.then((later) => checkChanged(event, later))
         : checkChanged(event, changed)
@@ -86,8 +92,11 @@ function assertSameIds(event: AgUiEvent, changed: AgUiEvent): void {
 function snapshotState(server: HookContext, visible: unknown, info: RunInfo): unknown {
   const { stateSnapshot } = server.hooks
   if (!stateSnapshot) return visible
+  const change = withRecordedChanges(server, { name: 'stateSnapshot', info }, (given: unknown) =>
+    stateSnapshot(given, info),
+  )
   return callHook(server, 'stateSnapshot', async () => {
-    const state: unknown = await stateSnapshot(visible, info)
+    const state: unknown = await change(visible)
     return state === undefined ? undefined : toJson(state, 'The state of stateSnapshot')
   })
 }

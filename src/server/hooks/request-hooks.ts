@@ -9,6 +9,7 @@ import { withRewrittenMark } from '../plan/edited-message.js'
 import type { ReleaseStack } from '../run/lease.js'
 import { callHook, isPromise, type HookContext } from './call-hook.js'
 import type { RequestFields, RunInfo } from './hooks.js'
+import { withRecordedChanges } from './record-changes.js'
 
 /** The request that hooks are called for. */
 interface HookedRequest {
@@ -77,7 +78,10 @@ export async function changeInput(
   if (!inputChange) return input
   const { threadId, runId } = input
   const changing = callHook(server, 'inputChange', async () => {
-    const result: unknown = await inputChange(input, Object.assign(info, { thread: threadInfo }))
+    const change = withRecordedChanges(server, { name: 'inputChange', info }, (given: RunInput) =>
+      inputChange(given, Object.assign(info, { thread: threadInfo })),
+    )
+    const result: unknown = await change(input)
     if (!isRecord(result)) throw new TypeError('inputChange gave no request.')
     const changed = checkChangedInput({ ...result, threadId, runId }, server)
     const sent = new Map(input.messages.map((message) => [message.id, message]))

@@ -11,7 +11,7 @@ function runOn(key: ThreadKey): LiveRun {
     log: { append: () => Promise.resolve(), read: () => Promise.resolve([]) },
   })
   return {
-    ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
+    ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false, end: undefined, title: '' },
     start: { messages: [], state: {} },
     ...{ needsSubscriber: false, isAbandoned: false },
     ...{ stop: () => undefined, stopAfterTools: () => undefined, done: Promise.resolve() },

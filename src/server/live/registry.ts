@@ -1,7 +1,7 @@
-import type { Message } from '@ag-ui/core'
+import type { Message, TokenUsage } from '@ag-ui/core'
 import { MillraceError } from '../../core/errors.js'
 import { threadKeyText } from '../../threads/thread-key.js'
-import type { ThreadKey } from '../../threads/contract.js'
+import type { RunRecord, ThreadKey } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
 import type { RunFeed } from './run-feed.js'
 
@@ -27,6 +27,17 @@ export interface LiveRun {
   stopAfterTools(timeoutMs: number): void
   /** Resolves when it is over, committed, and its thread is free. Never rejects. */
   readonly done: Promise<void>
+  /** How it has ended. Set when it is done. */
+  readonly end: RunEnd | undefined
+  /** The title of its thread. */
+  readonly title: string
+}
+
+/** How a run has ended, as its user sees it. */
+export interface RunEnd extends Pick<RunRecord, 'error'> {
+  readonly status: Exclude<RunRecord['status'], 'running'> | 'waiting-for-tools'
+  /** By model. */
+  readonly usage: readonly TokenUsage[]
 }
 
 /** The runs of this process. Interrupted runs are over and not among them. */

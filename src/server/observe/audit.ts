@@ -26,6 +26,14 @@ export type AuditedRequest = (
       readonly runId: string
       readonly answers: readonly AuditedAnswer[]
     })
+  /** An operator has sent a request for another user. `user` is the operator. */
+  | (Pick<ThreadKey, 'app' | 'user'> & {
+      readonly action: 'act-as'
+      readonly asUser: string
+      readonly method: string
+      readonly route: string
+    })
+  | (Pick<ThreadKey, 'app' | 'user' | 'agent'> & { readonly action: 'call-tool'; readonly tool: string })
   | { readonly action: 'identify'; readonly method: string; readonly route: string }
 ) & { readonly address?: string | undefined }
 

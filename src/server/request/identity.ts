@@ -21,14 +21,14 @@ export function createIdentify(
   return async function identifyUser(request) {
     if (!identify) {
       checkHost(request)
-      return { app: defaultApp, user: 'local', claims: {} }
+      return { app: defaultApp, user: 'local', claims: {}, isOperator: true }
     }
     const identity = await inTime(identify(request), limits, clock)
     if (!identity)
       throw new MillraceError('UNAUTHENTICATED', 'Say who you are: the server does not know you.')
-    const { app, user, claims } = checkIdentity(identity)
+    const { app, user, claims, isOperator } = checkIdentity(identity)
     // The texts may come from the request.
-    return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits), claims }
+    return { app: checkId(app, 'app', limits), user: checkId(user, 'user', limits), claims, isOperator }
   }
 }
 
@@ -47,10 +47,16 @@ function inTime<T>(result: T | Promise<T>, { identifyTimeoutMs }: Limits, clock:
 
 /** Throws INTERNAL_ERROR: the client can do nothing about a faulty `identify`. */
 function checkIdentity(identity: unknown): Required<Identity> {
-  const { app = defaultApp, user, claims = {} } = isRecord(identity) ? identity : {}
-  if (typeof app === 'string' && typeof user === 'string' && isRecord(claims)) return { app, user, claims }
+  const { app = defaultApp, user, claims = {}, isOperator = false } = isRecord(identity) ? identity : {}
+  if (
+    typeof app === 'string' &&
+    typeof user === 'string' &&
+    isRecord(claims) &&
+    typeof isOperator === 'boolean'
+  )
+    return { app, user, claims, isOperator }
   const message =
-    '`identify` must return undefined, or an object with `user`, maybe `app`, both strings, and maybe `claims`, an object.'
+    '`identify` must return undefined, or an object with `user`, maybe `app`, both strings, and maybe `claims`, an object, and `isOperator`, true or false.'
   throw new MillraceError('INTERNAL_ERROR', message)
 }
 

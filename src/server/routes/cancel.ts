@@ -12,6 +12,7 @@ import { jsonResponse, readThreadBody, type Route } from './route.js'
 export const cancelRoute: Route = {
   method: 'POST',
   path: '/cancel',
+  forOperators: true,
   optional: 'cancel',
   async handle(server, request) {
     const { key, runId } = await readThreadBody(server, request)

@@ -32,6 +32,7 @@ import { readThreadBody, type Route } from './route.js'
 export const connectRoute: Route = {
   method: 'POST',
   path: '/connect',
+  forOperators: true,
   optional: 'connect',
   streams: true,
   async handle(server, request) {

@@ -26,6 +26,7 @@ import { readThreadBody, type Route } from './route.js'
 export const followRoute: Route = {
   method: 'POST',
   path: '/follow',
+  forOperators: true,
   optional: 'connect',
   streams: true,
   async handle(server, request) {

@@ -17,12 +17,14 @@ export interface Route {
   readonly optional?: OptionalRoute
   /** Whether it answers with a stream, which counts as one of the user's. */
   readonly streams?: boolean
+  /** Whether operators may send it for another user, though it is no GET. */
+  readonly forOperators?: boolean
   /** Errors become HTTP errors. */
   readonly handle: (server: ServerContext, request: RouteRequest) => Promise<Response>
 }
 
 /** One method on one path that belongs to no single agent. */
-export interface UserRoute extends Pick<Route, 'method' | 'path' | 'optional'> {
+export interface UserRoute extends Pick<Route, 'method' | 'path' | 'optional' | 'forOperators'> {
   readonly handle: (server: ServerContext, request: UserRequest) => Promise<Response>
 }
 
@@ -30,6 +32,7 @@ export interface UserRoute extends Pick<Route, 'method' | 'path' | 'optional'> {
 export interface UserRequest extends Exchange {
   readonly user: Pick<Owner, 'app' | 'user'>
   readonly claims: Claims
+  readonly isOperator: boolean
   /** Where the request came from, if that is known. */
   readonly address: string | undefined
   readonly param: (name: string) => string

@@ -64,6 +64,7 @@ export async function acceptRun(server: ServerContext, incoming: IncomingRun): P
   const { key, input, controller } = incoming
   const { signal } = controller
   const info = createRunInfo(incoming)
+  server.board?.open(info, input)
   const releases = new ReleaseStack((error) =>
     log.error({ ...key, err: error }, 'a thread could not be freed'),
   )
@@ -258,6 +259,7 @@ async function startOnThread(
     ...{ server, agent, info, lease, thread, plan, controller, record, span, free, needsSubscriber },
   })
   registry.add(run)
+  server.board?.add(run, info)
   // The server began to close meanwhile: the run ends at once, with a terminal event.
   if (server.isClosing()) run.stop(serverClosing())
   releases.defer(() => registry.remove(run))

@@ -36,7 +36,7 @@ async function addLiveRun({ store, registry }: ServerContext) {
     done.resolve()
   }
   const run: LiveRun = {
-    ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false },
+    ...{ key, runId: 'r', feed, firstSeq: 0, startedAt: 0, isFirst: false, end: undefined, title: '' },
     start: { messages: [], state: {} },
     ...{ needsSubscriber: false, isAbandoned: false },
     stop(reason) {

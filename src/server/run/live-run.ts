@@ -1,18 +1,25 @@
-import { startCheckedRun, type Agent, type CheckpointStore, type StartedRun } from '../../agents/index.js'
+import {
+  startCheckedRun,
+  type Agent,
+  type CheckpointStore,
+  type Outcome,
+  type StartedRun,
+} from '../../agents/index.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, RunRecord, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
 import { withTimeoutHook } from '../hooks/agent-hooks.js'
 import type { RunInfo } from '../hooks/hooks.js'
 import { Abandonment } from '../live/abandonment.js'
-import type { LiveRun } from '../live/registry.js'
+import type { LiveRun, RunEnd } from '../live/registry.js'
 import type { RunFeed, SubscriberWatcher } from '../live/run-feed.js'
 import { auditedAnswers } from '../observe/audit.js'
 import type { RunSpan } from '../observe/tracing.js'
 import type { AgentPlan } from '../plan/run-plan.js'
+import type { RunEnding } from './commit-run.js'
 import { EventPipe } from './event-pipe.js'
 import { LeaseRenewal } from './lease.js'
-import type { SavedCheckpoint } from './thread-change.js'
+import { titleFor, type SavedCheckpoint } from './thread-change.js'
 
 /** All that a run needs. */
 export interface RunSetup {
@@ -36,6 +43,15 @@ export function startLiveRun(setup: RunSetup): LiveRun {
   return new AgentRun(setup)
 }
 
+function toRunEnd(outcome: Outcome, ending: RunEnding | undefined): RunEnd {
+  const { usage } = outcome
+  const { status = outcome.type, error } = ending ?? {}
+  const isPending = outcome.type === 'completed' && outcome.pendingToolCalls.length > 0
+  const shown =
+    status === 'running' || status === 'completed' ? (isPending ? 'waiting-for-tools' : 'completed') : status
+  return { status: shown, usage, ...(error && { error }) }
+}
+
 // One object for all that a live run needs of the server, not a closure for each.
 class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
   readonly key: ThreadKey
@@ -47,6 +63,7 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
   readonly start: LiveRun['start']
   readonly done: Promise<void>
   saved: SavedCheckpoint | undefined
+  end: RunEnd | undefined
   readonly #setup: RunSetup
   readonly #renewal: LeaseRenewal
   #abandonment: Abandonment | undefined
@@ -68,6 +85,7 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
     this.done = this.#started.result.then((outcome) => {
       this.#renewal.stop()
       this.#abandonment?.end()
+      this.end = toRunEnd(outcome, pipe.ending)
       setup.span.end({ status: outcome.type, ...pipe.ending, usage: outcome.usage })
       if (outcome.type === 'failed') this.#auditMisfit(outcome.error)
     })
@@ -75,6 +93,11 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
 
   get needsSubscriber(): boolean {
     return this.#setup.needsSubscriber
+  }
+
+  get title(): string {
+    const { thread, plan } = this.#setup
+    return thread?.title === undefined || thread.title === '' ? titleFor(plan.messages) : thread.title
   }
 
   get isAbandoned(): boolean {
@@ -139,6 +162,7 @@ class AgentRun implements LiveRun, CheckpointStore, SubscriberWatcher {
         checkpoints: this,
         identity: { app: lease.key.app, user: lease.key.user, claims: info.claims },
         native: pipe.native,
+        onModelRequest: server.board?.of(info)?.observeModel,
         edit: pipe.edit,
         sink: pipe,
         runTimeoutMs: limits.runTimeoutMs,

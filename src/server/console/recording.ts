@@ -1,0 +1,127 @@
+import type { ModelObserver } from '../../agents/index.js'
+import type { Clock } from '../../core/clock.js'
+import { toWireError } from '../../core/errors.js'
+import { jsonSize } from '../../core/json-size.js'
+import type { RunInput } from '../../protocol/index.js'
+import type { LogEntry, ThreadKey } from '../../threads/contract.js'
+import type { Hooks } from '../hooks/hooks.js'
+import type { LiveRun, RunEnd } from '../live/registry.js'
+import { toCutText } from './cut-text.js'
+
+/** Takes bytes of the memory that recordings have together. False when there is none left. */
+export type TakeBytes = (recording: RunRecording, bytes: number) => boolean
+
+/** An event of a run, with the time at which the server showed it. */
+export interface RecordedEvent extends LogEntry {
+  readonly at: number
+}
+
+/** A request to a model. JSON, since what a run holds goes on to change. */
+interface RecordedRequest {
+  readonly at: number
+  readonly text: string
+  ending?: { readonly endedAt: number; readonly usage?: unknown; readonly error?: unknown }
+}
+
+interface RecordingOptions {
+  readonly key: ThreadKey
+  readonly runId: string
+  readonly clock: Clock
+  readonly take: TakeBytes
+}
+
+/**
+ * What the process remembers of one run for the console, beside what the store has. All of it may be missing: the memory is
+ * bounded, and what does not fit is left out.
+ */
+export class RunRecording {
+  readonly key: ThreadKey
+  readonly runId: string
+  /** Set when the request has become a run. */
+  run: LiveRun | undefined
+  end: (RunEnd & { readonly endedAt: number; readonly events: number }) | undefined
+  startedAt: number
+  title = ''
+  /** What it takes of the memory. */
+  bytes = 0
+  /** The request as the client sent it, as JSON. */
+  input: string | undefined
+  /** The thread before the run. */
+  start: LiveRun['start'] | undefined
+  /** All events so far, or undefined when there were too many. */
+  events: RecordedEvent[] | undefined = []
+  /** When the event of a number was shown. */
+  readonly times = new Map<number, number>()
+  readonly requests: RecordedRequest[] = []
+  /** Each as JSON. */
+  readonly changes: string[] = []
+  readonly #clock: Clock
+  readonly #take: TakeBytes
+
+  constructor({ key, runId, clock, take }: RecordingOptions) {
+    this.key = key
+    this.runId = runId
+    this.#clock = clock
+    this.#take = take
+    this.startedAt = clock.now()
+  }
+
+  keepInput(input: RunInput): void {
+    const text = toCutText(input)
+    if (this.#take(this, text.length)) this.input = text
+  }
+
+  /** Called once, when the run has begun. */
+  begin(run: LiveRun): void {
+    this.run = run
+    this.startedAt = run.startedAt
+    this.title = run.title
+    if (this.#take(this, jsonSize(run.start, maxStartBytes))) this.start = run.start
+  }
+
+  /** Keeps the events of its run until the end. */
+  async followEvents(run: LiveRun): Promise<void> {
+    const never = new AbortController().signal
+    for await (const { entries } of run.feed.lookOn(run.firstSeq - 1, never)) this.#addEvents(entries)
+  }
+
+  #addEvents(entries: readonly LogEntry[]): void {
+    const at = this.#clock.now()
+    for (const { seq, json } of entries) {
+      if (this.#take(this, timeBytes)) this.times.set(seq, at)
+      if (!this.events) continue
+      if (this.#take(this, json.length)) this.events.push({ seq, json, at })
+      // A part of a run is of no use; the log may have all of it.
+      else this.events = undefined
+    }
+  }
+
+  /** Records what a hook has changed. `before` and `after` are JSON texts. */
+  changed(hook: keyof Hooks, before: string, after: string | undefined): void {
+    const at = this.#clock.now()
+    const seq = this.run?.feed.nextSeq
+    const facts = JSON.stringify({ at, hook, ...(seq === undefined ? {} : { seq }) }).slice(0, -1)
+    const text = `${facts},"before":${before},"after":${after ?? 'null'}}`
+    if (this.#take(this, text.length)) this.changes.push(text)
+  }
+
+  /** Is told of the requests to models. */
+  readonly observeModel: ModelObserver = (request) => {
+    const at = this.#clock.now()
+    const { messages: _messages, instructions: _instructions, ...rest } = request
+    const recorded: RecordedRequest = { at, text: toCutText(request) }
+    const kept = this.#take(this, recorded.text.length) ? recorded : { at, text: toCutText(rest) }
+    if (kept === recorded || this.#take(this, kept.text.length)) this.requests.push(kept)
+    return ({ usage, error }) => {
+      kept.ending = {
+        endedAt: this.#clock.now(),
+        ...(usage === undefined ? {} : { usage }),
+        ...(error === undefined ? {} : { error: toWireError(error, 'MODEL_ERROR') }),
+      }
+    }
+  }
+}
+
+/** A longer thread is not kept: the store has it, and its size alone would take long to find out. */
+const maxStartBytes = 4 * 1024 * 1024
+const timeBytes = 16
