@@ -86,7 +86,8 @@ export type OutlineKind =
 export type OutlinedAgent = Pick<Agent, 'name' | 'description' | 'examples' | 'outline'>
 
 /** A tool in an outline. Without `call`, it can be called in a run only. */
-export type OutlinedTool = Pick<Tool, 'name' | 'description' | 'parameters'> & Partial<Pick<Tool, 'call'>>
+export type OutlinedTool = Pick<Tool, 'name' | 'description' | 'parameters' | 'timeoutMs'> &
+  Partial<Pick<Tool, 'call'>>
 
 export interface OutlineEdge {
   readonly from: string

@@ -13,7 +13,7 @@ import { openStream, says } from './support-stream.js'
 const weather = defineTool({
   name: 'weather',
   description: 'The weather in a city.',
-  parameters: z.object({ city: z.string() }),
+  input: z.object({ city: z.string() }),
   execute: ({ city }) => `Rain in ${city}.`,
 })
 

@@ -42,7 +42,8 @@ export async function runTo(
   expect(response.status).toBe(200)
   const events: AgUiEvent[] = []
   if (response.body)
-    for await (const frame of decodeSse(response.body)) if (frame.kind === 'event') events.push(frame.event)
+    for await (const frame of decodeSse(response.body))
+      if (frame.kind === 'event') events.push(frame.event as AgUiEvent)
   assertValidStream(events)
   return events
 }

@@ -72,6 +72,7 @@ export async function prepareAdkRun(
     instructions: () => [...session.plan.instructions, ...contextInstructions(ctx)],
     newId: ctx.services.newId,
     assertActive: ctx.services.assertActive,
+    onModelRequest: ctx.services.onModelRequest,
     report: ctx.services.report,
   })
   const session: RunSession = await prepareRunSession({

@@ -8,11 +8,13 @@ import {
   type LlmResponse,
 } from '@google/adk'
 import type { IdSource } from '../../core/ids.js'
+import type { ModelObserver } from '../../agents/index.js'
 import type { Content, Part } from '../adk-types.js'
 import { ownPluginName } from '../run/plugin-manager.js'
 import { assignCallIds, withoutOwnCallIds } from './call-ids.js'
 import type { RunnerRoot } from './client-tools.js'
 import { type DroppedResult, DroppedResults, repairContents, withUserFirst } from './repair-contents.js'
+import { ObservedRequests } from './observed-requests.js'
 import { StreamedCalls } from './streamed-calls.js'
 import { offerClientTools, type ClientToolOffer, type ClientToolOfferOptions } from './offer-client-tools.js'
 
@@ -32,6 +34,8 @@ export interface RunPluginOptions {
   readonly newId: IdSource
   /** Throws when the run may begin nothing more. */
   readonly assertActive?: () => void
+  /** Is told of each request to a model. */
+  readonly onModelRequest?: ModelObserver | undefined
   /** Called once for each problem. */
   readonly report: (problem: string, error?: unknown) => void
 }
@@ -59,6 +63,7 @@ export class RunPlugin extends BasePlugin {
   readonly #offer: ClientToolOffer
   readonly #transfers = new Transfers()
   readonly #dropped = new DroppedResults()
+  readonly #observed: ObservedRequests
   readonly #modelErrors = new Map<string, Error>()
   readonly #streamedIn = new WeakMap<InvocationContext, StreamedCalls>()
   readonly #toolsIn = new WeakMap<InvocationContext, LlmRequest['toolsDict']>()
@@ -66,6 +71,7 @@ export class RunPlugin extends BasePlugin {
   constructor(options: RunPluginOptions) {
     super(ownPluginName)
     this.#options = options
+    this.#observed = new ObservedRequests(options.onModelRequest)
     this.#offer = offerClientTools({ ...options, report: reportOnce(options.report) })
     this.wireName = this.#offer.wireName
     this.modelName = this.#offer.modelName
@@ -108,6 +114,7 @@ export class RunPlugin extends BasePlugin {
     this.#offer.addTo(request, context)
     addClientInstructions(request, this.#options.instructions())
     request.contents = toModelContents(request, context)
+    this.#observed.begin(context, request)
     return Promise.resolve(undefined)
   }
 
@@ -116,6 +123,7 @@ export class RunPlugin extends BasePlugin {
     callbackContext,
     llmResponse: response,
   }: PluginParams<'afterModelCallback'>): Promise<undefined> {
+    this.#observed.answer(callbackContext.invocationContext, response)
     const parts = response.content?.parts
     if (!parts?.some(({ functionCall }) => functionCall)) return noAnswer
     const { invocationContext: context } = callbackContext
@@ -148,7 +156,11 @@ export class RunPlugin extends BasePlugin {
   }
 
   // ADK makes an event of the error, without a trace of its origin.
-  override onModelErrorCallback({ error }: PluginParams<'onModelErrorCallback'>): Promise<undefined> {
+  override onModelErrorCallback({
+    callbackContext,
+    error,
+  }: PluginParams<'onModelErrorCallback'>): Promise<undefined> {
+    this.#observed.fail(callbackContext.invocationContext, error)
     this.#modelErrors.set(error.message, error)
     return noAnswer
   }

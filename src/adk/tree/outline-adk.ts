@@ -34,7 +34,7 @@ export async function outlineAdk(node: unknown): Promise<AgentOutline> {
 
 function outlined(node: BaseNode): OutlinedAgent {
   const { name, description } = node
-  return { name, description: description ?? '', outline: () => outlineAdk(node) }
+  return { name, description, outline: () => outlineAdk(node) }
 }
 
 function outlineWorkflow({ graph }: { readonly graph?: WorkflowGraph | undefined }): AgentOutline {
@@ -43,7 +43,7 @@ function outlineWorkflow({ graph }: { readonly graph?: WorkflowGraph | undefined
     agents: (graph?.nodes ?? []).map(outlined),
     edges: (graph?.edges ?? []).map(({ fromNode, toNode, route }) => ({
       ...{ from: fromNode.name, to: toNode.name },
-      ...(route === undefined ? {} : { label: String(route) }),
+      ...(typeof route === 'string' ? { label: route } : {}),
     })),
   }
 }

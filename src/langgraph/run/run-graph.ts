@@ -33,7 +33,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
   const translator = createGraphTranslator(setup, ctx, start.thread)
   const run: GraphRun = { setup, ctx, config, translator }
   const translate = (event: GraphEvent): readonly AgentEvent[] => translator.translate(event)
-  const { native: hooks, graceMs, clock, report, callId, assertActive } = ctx.services
+  const { native: hooks, graceMs, clock, report, callId, assertActive, onModelRequest } = ctx.services
   const { toolTimeoutMs, toolResultBytes } = ctx.services
   const clientTools = new Set(ctx.client.tools.map(({ name }) => name))
   const keptResult = keptResults({ messages: ctx.messages, isClientTool: (name) => clientTools.has(name) })
@@ -46,7 +46,7 @@ export async function* runGraph(setup: GraphSetup, ctx: RunContext): AsyncGenera
       const options = { input: next.input, config: { ...next.config }, signal: ctx.signal }
       // Not a generator of its own: each one on the way costs every token.
       for await (const event of new GraphStream(setup.graph, {
-        ...{ ...options, graceMs, clock, report, callId, keptResult, assertActive },
+        ...{ ...options, graceMs, clock, report, callId, keptResult, assertActive, onModelRequest },
         ...{ toolTimeoutMs, toolResultBytes },
       })) {
         if (event.type !== 'model-chunk') attempt.note(event)

@@ -1,13 +1,16 @@
+import type { TokenUsage } from '@ag-ui/core'
 import { BaseCallbackHandler } from '@langchain/core/callbacks/base'
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
 import type { ChatGenerationChunk, Generation, GenerationChunk, LLMResult } from '@langchain/core/outputs'
 import { isGraphInterrupt, isParentCommand } from '@langchain/langgraph'
+import type { ModelObserver } from '../../agents/index.js'
 import { ifString, isRecord, parseJson } from '../../core/json.js'
 import { readPredictState } from '../../bridge/predict-state.js'
 import type { GraphEvent } from '../contract.js'
 import type { CallTimers } from './call-timers.js'
 import { emitTarget, type EmitTarget } from './current-run.js'
 import { ModelCallIds } from './model-call-ids.js'
+import { ObservedRequests } from './observed-requests.js'
 
 export interface CallbackHandlerOptions {
   /** Takes an event. Returns a promise if the producer of the event should wait. Must not throw. */
@@ -22,6 +25,8 @@ export interface CallbackHandlerOptions {
   readonly keptResult?: EmitTarget['keptResult']
   /** Throws when the run may begin nothing more. */
   readonly assertActive?: (() => void) | undefined
+  /** Is told of each request to a model. */
+  readonly onModelRequest?: ModelObserver | undefined
 }
 
 /** A promise if LangChain should wait before it continues. */
@@ -47,6 +52,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   readonly #whenRead: CallbackHandlerOptions['whenRead']
   readonly #report: CallbackHandlerOptions['report']
   readonly #assertActive: CallbackHandlerOptions['assertActive']
+  readonly #observed: ObservedRequests
   readonly #runs = new OpenRuns()
   readonly #callIds: ModelCallIds
   #rootId: string | undefined
@@ -63,6 +69,7 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
     this.#whenRead = whenRead
     this.#report = report
     this.#assertActive = assertActive
+    this.#observed = new ObservedRequests(options.onModelRequest)
   }
 
   override copy(): this {
@@ -94,8 +101,9 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   }
 
   override handleChatModelStart(...args: ArgsOf<'handleChatModelStart'>): Wait {
-    const [, , runId, parentRunId, , tags = [], metadata = {}] = args
+    const [, messages, runId, parentRunId, extraParams, tags = [], metadata = {}] = args
     this.#assertActive?.()
+    this.#observed.begin({ runId, messages: messages[0] ?? [], extraParams, metadata })
     return this.#emit(() => ({
       type: 'model-start',
       runId,
@@ -123,12 +131,15 @@ export class GraphCallbackHandler extends BaseCallbackHandler implements EmitTar
   override handleLLMEnd(output: LLMResult, runId: string): Wait {
     return this.#emit(() => {
       this.#runs.remove(runId)
-      return { type: 'model-end', runId, message: this.#finalMessage(output, runId) }
+      const message = this.#finalMessage(output, runId)
+      this.#observed.end(runId, usageIn(message))
+      return { type: 'model-end', runId, message }
     })
   }
 
   override handleLLMError(error: unknown, runId: string): Wait {
     this.#callIds.end(runId)
+    this.#observed.end(runId, { error })
     return this.#runError(runId, error)
   }
 
@@ -252,6 +263,15 @@ function messageChunk(
 ): AIMessageChunk {
   if (chunk && 'message' in chunk) return chunk.message as AIMessageChunk
   return new AIMessageChunk(token)
+}
+
+function usageIn(message: BaseMessage | undefined): { readonly usage?: TokenUsage } {
+  const usage: unknown = message && Reflect.get(message, 'usage_metadata')
+  if (!isRecord(usage)) return {}
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage
+  return typeof inputTokens === 'number' && typeof outputTokens === 'number'
+    ? { usage: { inputTokens, outputTokens } }
+    : {}
 }
 
 /** The name of a tool that is a class of its own. */

@@ -5,6 +5,7 @@ import { linkAbort } from '../../core/abort.js'
 import { systemClock } from '../../core/clock.js'
 import type { ClosingOptions } from '../../core/abortable.js'
 import { isRecord } from '../../core/json.js'
+import type { ModelObserver } from '../../agents/index.js'
 import type { GraphEvent, GraphInterruption, StreamableGraph } from '../contract.js'
 import { CallTimers } from './call-timers.js'
 import { GraphCallbackHandler } from './callback-handler.js'
@@ -22,6 +23,8 @@ export interface GraphStreamOptions extends Pick<ClosingOptions, 'graceMs' | 'cl
   readonly report: (problem: string, error?: unknown) => void
   /** Called before each node, model call and tool call. Throws to stop the graph there. */
   readonly assertActive?: () => void
+  /** Is told of each request to a model. */
+  readonly onModelRequest?: ModelObserver | undefined
   /** Returns a tool call id that no other call of the thread has. Default: the wanted one. */
   readonly callId?: (wanted: string) => string
   /** Returns the result that the thread has for a call already. Default: none has one. */
@@ -118,12 +121,13 @@ export class GraphStream implements AsyncGenerator<GraphEvent, void> {
   /** Runs the graph to its end. Never rejects. */
   async #run(): Promise<GraphEnd> {
     const { input, config, report, assertActive, keptResult, callId = (wanted) => wanted } = this.#options
+    const { onModelRequest } = this.#options
     const { signal } = this.#graphAbort
     const put = (event: GraphEvent): Promise<void> | undefined => this.#graphAborted ?? this.#queue.put(event)
     const callLimit = this.#callLimit()
     const whenRead = (): Promise<void> => this.#graphAborted ?? this.#queue.whenRead()
     const handler = new GraphCallbackHandler({
-      ...{ put, whenRead, report, callId, callLimit, keptResult, assertActive },
+      ...{ put, whenRead, report, callId, callLimit, keptResult, assertActive, onModelRequest },
     })
     const readChunk = createChunkReader()
     try {

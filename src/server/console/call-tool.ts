@@ -90,24 +90,16 @@ async function callTool(
 ): Promise<ToolAnswer> {
   const { call } = tool
   if (!call) return { error: { code: 'TOOL_ERROR', message: 'This tool can be called in a run only.' } }
-  let failure: unknown
+  const { name, description, parameters, timeoutMs } = tool
   const called: Tool = {
-    ...{ name: tool.name, description: tool.description, parameters: tool.parameters },
-    returnDirectly: true,
-    async *call(given, ctx) {
-      try {
-        const result = call.call(tool, given, ctx)
-        return isGenerator(result) ? yield* result : await result
-      } catch (error) {
-        failure = error
-        throw error
-      }
-    },
+    ...{ name, description, parameters, returnDirectly: true },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    call: (given, ctx) => call.call(tool, given, ctx),
   }
   const { limits, clock, newId } = server
   const release = server.registry.reserve({ ...user, agent, thread: '' })
   try {
-    const model = scriptedModel([[{ toolCall: { name: tool.name, args } }]])
+    const model = scriptedModel([[{ toolCall: { name, args } }]])
     const outcome = await run(
       defineAgent({ name: agent, model, tools: [called], onToolError: 'throw' }),
       { messages: [], state },
@@ -120,17 +112,15 @@ async function callTool(
     if (outcome.type === 'completed') return { result: outcome.result ?? null, state: outcome.state }
     if (outcome.type === 'interrupted')
       return { error: { code: 'TOOL_ERROR', message: 'The tool asks a person, which it can in a run only.' } }
-    // Operators may read what the tool itself says.
-    const error = failure ?? (outcome.type === 'failed' ? outcome.error : undefined)
-    const { code, message } = toWireError(error, 'TOOL_ERROR')
-    return { error: { code, message: error instanceof Error ? error.message : message } }
+    return { error: toToolError(outcome.type === 'failed' ? outcome.error : undefined) }
   } finally {
     release()
   }
 }
 
-function isGenerator(value: unknown): value is AsyncGenerator<never, unknown> {
-  return isRecord(value) || (typeof value === 'object' && value !== null)
-    ? typeof Reflect.get(value, Symbol.asyncIterator) === 'function'
-    : false
+/** Operators may read what the tool itself says. */
+function toToolError(error: unknown): { readonly code: string; readonly message: string } {
+  const own = MillraceError.isInstance(error) && error.code === 'TOOL_ERROR' ? (error.cause ?? error) : error
+  const { code, message } = toWireError(own, 'TOOL_ERROR')
+  return { code, message: own instanceof Error ? own.message : message }
 }
