@@ -25,7 +25,8 @@ export interface ThreadStore {
   begin(lease: Lease, run: RunRecord): Promise<void>
   /**
    * Writes a change, all of it or nothing, and returns the new version. Throws VERSION_CONFLICT if the change was made
-   * from another version. Makes the thread if there is none.
+   * from another version. Makes the thread if there is none. Its first version is above that of every thread that was removed,
+   * or at least of those with its key: who knows a version never takes a new thread for the old one.
    */
   commit(lease: Lease, change: ThreadChange, options?: CommitOptions): Promise<number>
   /**
@@ -100,7 +101,7 @@ export interface ThreadKey extends Owner {
 /** A conversation at rest, as the last run left it. Shared: never change it. */
 export interface Thread {
   readonly key: ThreadKey
-  /** The number of commits. */
+  /** 0 before the first commit. Each later commit adds one. No other thread with this key has had it. */
   readonly version: number
   readonly createdAt: number
   readonly updatedAt: number

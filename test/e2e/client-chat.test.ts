@@ -192,6 +192,25 @@ describe.each(stores)('a thread of the client, with the store %s', (_, makeStore
     expect(await historyOf(url, 't')).toEqual(page.getSnapshot().messages)
   })
 
+  it('shows a new thread with the id of one that was deleted meanwhile', async () => {
+    const { url } = await serving({ agents: [talker()], store: await makeStore() })
+    const tab = clientOf(url).thread('talker', 't')
+    // The answer to the second has the version of the thread.
+    for (const text of ['Old?', 'Older?']) await tab.send(text)
+    const client = clientOf(url)
+    await client.threads.delete('talker', 't')
+    const another = client.thread('talker', 't')
+    for (const text of ['New?', 'Newer?']) await another.send(text)
+    const snapshot = await until(tab, ({ messages }) => messages[0]?.content !== 'Old?')
+    expect(snapshot.messages).toEqual(await historyOf(url, 't'))
+    expect(textsOf(snapshot)).toEqual([
+      'user: New?',
+      'assistant: Answer 1.',
+      'user: Newer?',
+      'assistant: Answer 2.',
+    ])
+  })
+
   it('lists, searches, renames and deletes threads, and lists agents', async () => {
     const { url } = await serving({ agents: [talker(), talker('other')], store: await makeStore() })
     const client = clientOf(url)

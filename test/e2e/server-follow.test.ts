@@ -55,6 +55,28 @@ describe.each(stores)('a stream that follows a thread, with the store %s', (_, m
     for (const stream of [upToDate, behind]) stream.drop()
   })
 
+  it('does not take a new thread for the one with the same id that was deleted', async () => {
+    const { url } = await serve()
+    await runWhole(url, inputOf({ messages: [user('u1', 'One?')] }))
+    const old = await follow(url)
+    await old.until(({ type }) => type === 'RUN_FINISHED')
+    expect(old.events[1]).toMatchObject({ value: { version: 1 } })
+    old.drop()
+    expect((await ask(`${url}/thread/thread-1`, { method: 'DELETE' })).status).toBe(200)
+    await runWhole(url, inputOf({ messages: [user('u9', 'Nine?')], runId: 'run-9' }))
+    const stream = await follow(url, { version: 1 })
+    await stream.until(({ type }) => type === 'RUN_FINISHED')
+    expect(stream.events[2]).toMatchObject({ messages: [{ id: 'u9' }, { role: 'assistant' }] })
+    const { state: _state, ...input } = inputOf({ messages: [user('u10', 'Ten?')], runId: 'run-10' })
+    const sent = await openStream(`${url}/run`, { body: input, headers: { 'millrace-version': '1' } })
+    await sent.whole()
+    const snapshot = sent.events.find((event) => event.type === 'MESSAGES_SNAPSHOT')
+    expect(snapshot?.messages[0]).toMatchObject({ id: 'u9' })
+    assertValidStream(sent.events, { input })
+    assertValidStream(stream.events, { complete: false })
+    stream.drop()
+  })
+
   it('ends when the server closes, and does not keep it open', async () => {
     const server = await serve()
     const stream = await follow(server.url)

@@ -127,6 +127,7 @@ describe.each(stores)('with threads in %s', (_, open) => {
       const kept = { forkedFrom: 'c', pendingToolCalls: [{ id: 'x', name: 'pick' }] }
       await save(keyOf('c~1'), kept)
       await save(keyOf('c~2'), kept)
+      await clock.advance(1)
       await save(keyOf('c~2'), kept)
       await clock.advance(60 * minute)
       expect(await keep({ idleTimeoutMs: minute }).sweep()).toBe(1)
@@ -428,9 +429,19 @@ describe.each(stores)('with threads in %s', (_, open) => {
     test('is not made first by a fork that somebody returned to', async () => {
       await saveInTurn('a', 'b')
       await save(keyOf('c~1'), fork)
+      await clock.advance(1)
       await save(keyOf('c~1'), { append: messagesOf('m') })
       await keep({ maxPerUser: 3 }).makeRoom(owner, 'new')
       expect(await left()).toEqual(['b', 'c~1'])
+    })
+
+    test('is made by an unused fork, also when a thread was removed before', async () => {
+      await save(keyOf('gone'))
+      await keep({ idleTimeoutMs: -1 }).sweep()
+      await saveInTurn('a')
+      await save(keyOf('c~1'), fork)
+      await keep({ maxPerUser: 2 }).makeRoom(owner, 'new')
+      expect(await left()).toEqual(['a'])
     })
 
     test('is made by an unused fork, also when a call was open in it', async () => {

@@ -229,8 +229,8 @@ function isUnchanged(before: ThreadSummary, now: ThreadSummary): boolean {
 }
 
 /** Returns true for a fork that an edit left behind and nobody has returned to. */
-function isUnusedFork({ forkedFrom, version, run }: ThreadSummary): boolean {
-  return forkedFrom !== undefined && version === 1 && run === undefined
+function isUnusedFork({ forkedFrom, createdAt, updatedAt, run }: ThreadSummary): boolean {
+  return forkedFrom !== undefined && createdAt === updatedAt && run === undefined
 }
 
 /** Returns true when a person or a client has yet to answer. Nobody returns to an unused fork to answer it. */

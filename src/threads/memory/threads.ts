@@ -38,13 +38,15 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
   const running = new Map<string, ThreadKey>()
   /** The threads whose title a person has given. */
   const named = new Set<string>()
+  /** The highest version of all threads that were removed: new ones begin above it. */
+  let removedVersion = 0
   const order = createThreadOrder()
   const waiters = createWaiters()
 
   /** The thread of a lease, empty if there is none. Throws LEASE_LOST. */
-  const threadFor = (lease: Lease): Thread => {
+  const threadFor = (lease: Lease, now = clock.now()): Thread => {
     leases.assertCurrent(lease)
-    return threads.get(threadKeyText(lease.key)) ?? emptyThread(copyThreadKey(lease.key), clock.now())
+    return threads.get(threadKeyText(lease.key)) ?? emptyThread(copyThreadKey(lease.key), now)
   }
   const put = (thread: Thread): void => {
     const text = threadKeyText(thread.key)
@@ -54,17 +56,16 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
     waiters.wake(text)
   }
   const summaries = (keys: readonly string[]): ThreadSummary[] =>
-    keys.flatMap((text) => {
-      const thread = threads.get(text)
-      return thread === undefined ? [] : [summarizeThread(thread)]
-    })
+    keys.flatMap((text) => threads.get(text) ?? []).map(summarizeThread)
 
   const commit = (lease: Lease, change: ThreadChange): number => {
-    const old = threadFor(lease)
+    const now = clock.now()
+    const old = threadFor(lease, now)
     const source = forkSource(old.key, change)
     const { messages } = (source && threads.get(threadKeyText(source))) ?? old
     const title = named.has(threadKeyText(old.key)) ? { title: old.title } : {}
-    const thread = applyChange({ ...old, messages }, { ...change, ...title }, clock.now())
+    const version = (old.version || removedVersion) + 1
+    const thread = applyChange({ ...old, messages }, { ...change, ...title }, { version, now })
     // The last step that can fail: from here on everything is written.
     if (change.log !== undefined) log.add(thread.key, change.log)
     if (old.version > 0) order.remove(old)
@@ -76,6 +77,7 @@ export function createMemoryThreads({ clock, leases, log }: MemoryThreadsOptions
   const remove = (lease: Lease): void => {
     const old = threadFor(lease)
     if (old.version > 0) order.remove(old)
+    removedVersion = Math.max(removedVersion, old.version)
     threads.delete(threadKeyText(old.key))
     running.delete(threadKeyText(old.key))
     named.delete(threadKeyText(old.key))
@@ -148,14 +150,18 @@ function emptyThread(key: ThreadKey, now: number): Thread {
 }
 
 /** The thread after a change. Throws VERSION_CONFLICT if the change was made from another version. */
-function applyChange(thread: Thread, change: ThreadChange, now: number): Thread {
+function applyChange(
+  thread: Thread,
+  change: ThreadChange,
+  { version, now }: { readonly version: number; readonly now: number },
+): Thread {
   assertFits(thread, change)
-  const { version, state, interrupts, pendingToolCalls, checkpoint, keepsShown = false } = change
+  const { state, interrupts, pendingToolCalls, checkpoint, keepsShown = false } = change
   const shown: unknown = keepsShown ? (thread.shown ?? thread.state) : change.shown
   const { checkpoint: _checkpoint, shown: _shown, ...unchanged } = thread
   return deepFreeze({
     ...unchanged,
-    version: version + 1,
+    version,
     // If the clock was set back, a list must not show the thread again further back.
     updatedAt: Math.max(now, thread.updatedAt),
     title: change.title ?? thread.title,

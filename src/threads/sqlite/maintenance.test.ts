@@ -76,7 +76,7 @@ describe('a SQLite store that is compacted', () => {
     const reading = store.threads.load(key)
     const writing = store.threads.commit(lease, change({ title: 'Written meanwhile' }))
     expect(await reading).toBeUndefined()
-    expect(await writing).toBe(1)
+    expect(await writing).toBeGreaterThan(0)
     await compacting
     expect(statSync(rig.path).size + statSync(`${rig.path}-wal`).size).toBeLessThan(before / 5)
     expect(await store.threads.load(key)).toMatchObject({ title: 'Written meanwhile' })

@@ -23,15 +23,21 @@ import { createMessageRows } from './message-rows.js'
 /** The rows of threads, their messages and their runs. All methods are for use in a transaction. */
 export interface ThreadRows {
   find(key: ThreadKey): RowHead | undefined
+  /** The version that a commit on a row makes. A new thread begins above all that were removed. */
+  nextVersion(head: RowHead): number
   /** Creates the row of a thread. Without a commit or a run it is no thread yet. */
   create(key: ThreadKey, now: number): RowHead
   /** Writes a change, except for its log. With a `source`, the messages that are kept are those of another thread. */
-  update(head: RowHead & { source?: RowHead | undefined }, change: ThreadChange, now: number): void
+  update(
+    head: RowHead & { readonly source?: RowHead | undefined },
+    change: ThreadChange,
+    next: { readonly version: number; readonly now: number },
+  ): void
   /** Records the live run. Creates the row of the thread if there is none. */
   startRun(key: ThreadKey, run: RunRecord, now: number): void
   /** Returns false if there is no such thread. */
   label(key: ThreadKey, labels: ThreadLabels): boolean
-  remove(id: number): void
+  remove(head: RowHead): void
 }
 
 /** The columns of a thread that a write needs. All other tables refer to its id. */
@@ -59,31 +65,17 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
     `${insertThread} ON CONFLICT (app, user, agent, thread) DO UPDATE SET run_id = excluded.run_id RETURNING id`,
   )
   const update = connection.prepare(
-    `UPDATE threads SET version = version + 1, updated_at = max(updated_at, ?), message_count = ?,
+    `UPDATE threads SET version = ?, updated_at = max(updated_at, ?), message_count = ?,
        interrupt_count = ?, pending_count = ?, title = iif(is_title_given, title, coalesce(?, title)), forked_from = coalesce(?, forked_from),
        run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?,
        shown = CASE WHEN ? THEN coalesce(shown, state) ELSE ? END WHERE id = ?`,
   )
   const messages = createMessageRows(connection)
-  const putRun = connection.prepare(
-    `INSERT OR REPLACE INTO runs (thread_id, run_id, status, started_at, ended_at, next_seq, error, start)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const writeRun = createWriteRun(connection)
+  const versions = createVersions(connection)
   const remove = ['runs WHERE thread_id', 'threads WHERE id'].map((rows) =>
     connection.prepare(`DELETE FROM ${rows} = ?`),
   )
-
-  const writeRun = (threadId: number, run: RunRecord): void =>
-    putRun.run(
-      threadId,
-      toSqlText(run.runId),
-      run.status,
-      run.startedAt,
-      run.endedAt ?? null,
-      run.nextSeq,
-      jsonOrNull(run.error),
-      jsonOrNull(run.start),
-    )
 
   return {
     find(key) {
@@ -96,9 +88,11 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
       const row = insert.get(...keyParams(key), now, now, null)
       return { id: Number(row?.id), version: 0, messageCount: 0 }
     },
-    update({ id, messageCount, source }, change, now) {
+    nextVersion: ({ version }) => (version || versions.highestRemoved()) + 1,
+    update({ id, messageCount, source }, change, { version, now }) {
       const { keep, append, interrupts, pendingToolCalls, run } = change
       update.run(
+        version,
         now,
         keep + append.length,
         interrupts.length,
@@ -123,10 +117,44 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
       writeRun(Number(row?.id), run)
     },
     label: createLabel(connection),
-    remove(id) {
+    remove({ id, version }) {
+      versions.noteRemoved(version)
       messages.remove(id)
       for (const statement of remove) statement.run(id)
     },
+  }
+}
+
+function createWriteRun(connection: SqliteConnection): (threadId: number, run: RunRecord) => void {
+  const put = connection.prepare(
+    `INSERT OR REPLACE INTO runs (thread_id, run_id, status, started_at, ended_at, next_seq, error, start)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  return (threadId, run) =>
+    put.run(
+      threadId,
+      toSqlText(run.runId),
+      run.status,
+      run.startedAt,
+      run.endedAt ?? null,
+      run.nextSeq,
+      jsonOrNull(run.error),
+      jsonOrNull(run.start),
+    )
+}
+
+/** The highest version of all threads that were removed. One number: nothing else stays of them. */
+function createVersions(connection: SqliteConnection) {
+  const highest = connection.prepare<{ readonly value: SqlInteger }>(
+    "SELECT value FROM meta WHERE name = 'removed_version'",
+  )
+  const note = connection.prepare(
+    `INSERT INTO meta (name, value) VALUES ('removed_version', ?)
+     ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`,
+  )
+  return {
+    highestRemoved: () => Number(highest.get()?.value ?? 0),
+    noteRemoved: (version: number) => note.run(version),
   }
 }
 

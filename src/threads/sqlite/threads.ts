@@ -64,10 +64,11 @@ export function createSqliteThreads(options: SqliteThreadsOptions): SqliteThread
     const source = sourceKey && rows.find(sourceKey)
     const { messageCount } = source ?? head
     if (version !== change.version || messageCount < change.keep) throw versionConflict(key, version, change)
-    rows.update({ ...head, source }, change, now)
+    const next = rows.nextVersion(head)
+    rows.update({ ...head, source }, change, { version: next, now })
     if (change.run !== undefined) log.remove(id, change.run.runId)
     if (change.log !== undefined) log.add(id, change.log)
-    return version + 1
+    return next
   }
 
   return {
@@ -102,10 +103,10 @@ export function createSqliteThreads(options: SqliteThreadsOptions): SqliteThread
     async remove(lease) {
       await connection.write(() => {
         leases.assertCurrent(lease)
-        const id = rows.find(lease.key)?.id
-        if (id === undefined) return
-        log.remove(id)
-        rows.remove(id)
+        const head = rows.find(lease.key)
+        if (head === undefined) return
+        log.remove(head.id)
+        rows.remove(head)
       })
       log.wake(lease.key)
       watch.wake(lease.key)

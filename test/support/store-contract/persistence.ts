@@ -86,6 +86,16 @@ export function describePersistence(rig: Rig): void {
       }
     })
 
+    test('gives a new thread no version of one that was removed', async () => {
+      if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
+      const lease = await rig.hold(key)
+      const version = await rig.store.threads.commit(lease, changeOf())
+      await rig.store.threads.remove(lease)
+      await rig.store.leases.release(lease)
+      const store = await rig.underTest.reopen()
+      expect(await store.threads.commit(await hold(store, key), changeOf())).toBeGreaterThan(version)
+    })
+
     test('does not bring back what was removed', async () => {
       if (rig.underTest.reopen === undefined) throw new Error('nothing outlives this store')
       const lease = await rig.hold(key)

@@ -1,10 +1,51 @@
 import { describe, expect, test } from 'vitest'
-import { changeOf, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
+import { changeOf, inTime, keyOf, linesOf, messagesOf, runOf, type Rig } from './rig.js'
 
 const key = keyOf('thread')
 
-/** Commits that were made from another version than the stored one. */
+/** Versions, and commits that were made from another version than the stored one. */
 export function describeVersions(rig: Rig): void {
+  describe('a thread with the key of one that was removed', () => {
+    const remove = async (): Promise<void> => {
+      const lease = await rig.hold(key)
+      await rig.store.threads.remove(lease)
+      await rig.store.leases.release(lease)
+    }
+
+    test('has no version that the other has had', async () => {
+      const seen: number[] = []
+      for (const commits of [3, 1, 5, 2]) {
+        for (let turn = 0; turn < commits; turn++) seen.push((await rig.save(key)).version)
+        await remove()
+      }
+      expect(new Set(seen).size).toBe(11)
+      expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+    })
+
+    test('has none also when one without a commit was removed in between', async () => {
+      const { version } = await rig.save(key)
+      await remove()
+      const lease = await rig.hold(key)
+      await rig.store.threads.begin(lease, runOf('r1'))
+      expect((await rig.stored(key)).version).toBe(0)
+      await rig.store.leases.release(lease)
+      await remove()
+      expect((await rig.save(key)).version).toBeGreaterThan(version)
+    })
+
+    test('is a change for those who know the version of the other', async () => {
+      const { version } = await rig.save(key)
+      await remove()
+      await rig.save(key)
+      // Would not resolve if the thread were as known.
+      await inTime(
+        rig.clock,
+        rig.store.threads.changed(key, { version, isRunning: false }, new AbortController().signal),
+      )
+      expect((await rig.stored(key)).version).not.toBe(version)
+    })
+  })
+
   describe('a commit from another version than the stored one', () => {
     test.each([0, 1, 3])('is refused when it was made from version %i and there is 2', async (version) => {
       await rig.save(key)
