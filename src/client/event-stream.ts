@@ -1,5 +1,6 @@
 import { decodeSse, type AgUiEvent } from '../protocol/index.js'
 import { networkError, RequestFailure, toClientError, type Http, type HttpRequest } from './http.js'
+import { readChunks } from './read-chunks.js'
 import type { StreamedEvent } from './thread-view.js'
 
 /**
@@ -17,62 +18,6 @@ export async function* openEventStream(
   for await (const frame of decodeSse(chunks)) {
     // The last frame of a stream that broke off may be cut. It comes again.
     if (frame.kind === 'event') yield { id: frame.id, event: frame.event as AgUiEvent }
-  }
-}
-
-/** The bytes of a response. Not its own iterator: some browsers have none. */
-async function* readChunks(response: Response, http: Http, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader()
-  if (!reader) return
-  const watch = watchSilence(http, () => void reader.cancel().catch(() => undefined))
-  const stop = (): void => void reader.cancel().catch(() => undefined)
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  try {
-    for (;;) {
-      const { done, value } = (await reader.read()) as ReadResult
-      signal.throwIfAborted()
-      if (watch.isSilent) throw new RequestFailure(networkError(new Error('The server has fallen silent.')))
-      if (done) return
-      watch.heard()
-      if (value) yield value
-    }
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw cause instanceof RequestFailure ? cause : new RequestFailure(networkError(cause))
-  } finally {
-    watch.end()
-    signal.removeEventListener('abort', stop)
-    stop()
-  }
-}
-
-interface ReadResult {
-  readonly done: boolean
-  readonly value?: Uint8Array
-}
-
-/** Calls back when nothing was heard for the time limit. One timer, whatever comes meanwhile. */
-function watchSilence({ clock, timeoutMs }: Http, onSilence: () => void) {
-  let heardAt = clock.now()
-  let isSilent = false
-  const look = (): void => {
-    const left = heardAt + timeoutMs - clock.now()
-    if (left > 0) cancel = clock.schedule(left, look)
-    else {
-      isSilent = true
-      onSilence()
-    }
-  }
-  let cancel = clock.schedule(timeoutMs, look)
-  return {
-    get isSilent() {
-      return isSilent
-    },
-    heard(): void {
-      heardAt = clock.now()
-    },
-    end: () => cancel(),
   }
 }
 

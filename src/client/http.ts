@@ -41,8 +41,11 @@ export class RequestFailure extends Error {
   }
 }
 
+/** Three heartbeats of a server with default limits. */
+export const defaultTimeoutMs = 45_000
+
 export function createHttp(options: ClientOptions): Http {
-  const { url, headers = {}, clock = systemClock, timeoutMs = 45_000 } = options
+  const { url, headers = {}, clock = systemClock, timeoutMs = defaultTimeoutMs } = options
   const base = url.replace(/\/+$/, '')
   const headersFor = (isRefused: boolean): unknown =>
     typeof headers === 'function' ? headers({ isRefused }) : headers
@@ -77,8 +80,8 @@ export function createHttp(options: ClientOptions): Http {
   }
 }
 
-/** Waits for the head of a response. The body has a time limit of its own. */
-async function withTimeout(
+/** Waits for the head of a response. The body has a time limit of its own, see `readChunks`. */
+export async function withTimeout(
   { clock, timeoutMs }: Pick<Http, 'clock' | 'timeoutMs'>,
   init: RequestInit,
   fetch: (init: RequestInit) => Promise<Response>,

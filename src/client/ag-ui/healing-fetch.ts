@@ -1,6 +1,12 @@
 import { systemClock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
+import type { ClientOptions } from '../contract.js'
+import { defaultTimeoutMs, RequestFailure, withTimeout, type Http } from '../http.js'
+import { readChunks } from '../read-chunks.js'
 import { createBackoff, type Backoff } from '../retry.js'
+
+/** How a stream heals: the same options as those of a client. */
+export type HealingOptions = Pick<ClientOptions, 'timeoutMs' | 'retry' | 'clock' | 'random'>
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
@@ -9,22 +15,29 @@ interface Request {
   readonly init: RequestInit
 }
 
-/** Where the rest of a stream can be had, and how it is asked for. */
+/** Where the rest of a stream can be had, how it is asked for, and when. */
 interface Rest {
   readonly url: string
   readonly body: object
+  readonly options: HealingOptions
 }
 
 const isTerminal = /^data: ?\{"type":"RUN_(FINISHED|ERROR)"/m
 
 /**
- * Fetches an event stream that goes on when its connection breaks: the body has all frames, each once and whole, from as many
+ * Fetches an event stream that goes on when its connection breaks, or is open but dead: the body has all frames, each once and whole, from as many
  * connections as it takes. Refusals of the first request are passed on as they are.
  */
 export async function healingFetch(fetch: Fetch, { url, init }: Request, rest: Rest): Promise<Response> {
-  const first = await fetch(url, init)
+  const { clock = systemClock, timeoutMs = defaultTimeoutMs } = rest.options
+  const limits = { clock, timeoutMs }
+  const limitedFetch: Fetch = (address, given) => withTimeout(limits, given, (init) => fetch(address, init))
+  const first = await limitedFetch(url, init).catch((error: unknown) => {
+    throw error instanceof RequestFailure ? error.error : error
+  })
   if (!first.ok || !first.body) return first
-  const frames = wholeFrames({ fetch, init, rest, backoff: createBackoff(systemClock, { url }) }, first)
+  const backoff = createBackoff(clock, { url, ...rest.options })
+  const frames = wholeFrames({ fetch: limitedFetch, init, rest, backoff, limits }, first)
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -46,6 +59,7 @@ interface Healing {
   readonly init: RequestInit
   readonly rest: Rest
   readonly backoff: Backoff
+  readonly limits: Pick<Http, 'clock' | 'timeoutMs'>
 }
 
 /** The frames of the stream, until the run has ended. */
@@ -55,7 +69,7 @@ async function* wholeFrames(healing: Healing, first: Response): AsyncGenerator<s
   let response: Response | undefined = first
   for (;;) {
     try {
-      for await (const frame of framesOf(response)) {
+      for await (const frame of framesOf(readChunks(response, healing.limits, signal))) {
         // The server shows the thread as it is now: another run has taken the place of this one.
         if (response !== first && lastId !== undefined && frame.includes('data: {"type":"RUN_STARTED"')) {
           yield lostRun
@@ -67,7 +81,7 @@ async function* wholeFrames(healing: Healing, first: Response): AsyncGenerator<s
         if (isTerminal.test(frame)) return undefined
       }
     } catch {
-      // The connection broke. The rest comes over another one.
+      // The connection broke, or fell silent. The rest comes over another one.
     }
     response = await askForRest(healing, lastId, signal)
   }
@@ -105,22 +119,14 @@ async function askForRest(
   }
 }
 
-/** The frames of a response with their blank lines. A frame that was cut off is left out: it comes again. */
-async function* framesOf({ body }: Response): AsyncGenerator<string> {
-  const reader = body?.getReader()
-  if (!reader) return
+/** The frames of a stream with their blank lines. A frame that was cut off is left out: it comes again. */
+async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let text = ''
-  try {
-    for (;;) {
-      const { done, value } = (await reader.read()) as { readonly done: boolean; readonly value?: Uint8Array }
-      if (done) return
-      text += decoder.decode(value, { stream: true })
-      const frames = text.split('\n\n')
-      text = frames.pop() ?? ''
-      for (const frame of frames) yield `${frame}\n\n`
-    }
-  } finally {
-    void reader.cancel().catch(() => undefined)
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true })
+    const frames = text.split('\n\n')
+    text = frames.pop() ?? ''
+    for (const frame of frames) yield `${frame}\n\n`
   }
 }

@@ -1,5 +1,7 @@
 import { HttpAgent, type RunAgentInput } from '@ag-ui/client'
-import { healingFetch } from './healing-fetch.js'
+import { healingFetch, type HealingOptions } from './healing-fetch.js'
+
+export type { HealingOptions }
 
 /**
  * The `HttpAgent` of `@ag-ui/client` for a Millrace server. `connectAgent` loads a thread and follows its live run, a stream
@@ -20,12 +22,18 @@ interface AnyHttpAgent {
   abortRun(): void
 }
 
-/** The same for the `HttpAgent` of another version: `class Agent extends withReconnect(HttpAgent) {}`. */
-export function withReconnect<Base extends new (config: never) => AnyHttpAgent>(Base: Base): Base {
-  return reconnecting(Base as unknown as typeof HttpAgent) as unknown as Base
+/**
+ * The same for the `HttpAgent` of another version, and with other times: `class Agent extends withReconnect(HttpAgent) {}`,
+ * `withReconnect(HttpAgent, { timeoutMs: 90_000 })`.
+ */
+export function withReconnect<Base extends new (config: never) => AnyHttpAgent>(
+  Base: Base,
+  options: HealingOptions = {},
+): Base {
+  return reconnecting(Base as unknown as typeof HttpAgent, options) as unknown as Base
 }
 
-function reconnecting(Base: typeof HttpAgent): typeof HttpAgent {
+function reconnecting(Base: typeof HttpAgent, options: HealingOptions): typeof HttpAgent {
   // No private members: the base class clones agents without its constructor.
   return class MillraceAgent extends Base {
     activeRunId: string | undefined
@@ -33,7 +41,7 @@ function reconnecting(Base: typeof HttpAgent): typeof HttpAgent {
     override run(input: RunAgentInput): ReturnType<HttpAgent['run']> {
       this.activeRunId = input.runId
       // The base class sends with the `fetch` of what it runs on.
-      return super.run.call(withMembers(this, { fetch: healing(this, input) }), input)
+      return super.run.call(withMembers(this, { fetch: healing(this, input, options) }), input)
     }
 
     protected override connect(input: RunAgentInput): ReturnType<HttpAgent['run']> {
@@ -41,7 +49,7 @@ function reconnecting(Base: typeof HttpAgent): typeof HttpAgent {
         ...this.requestInit(input),
         body: JSON.stringify(threadOf(input)),
       })
-      const members = { url: routeOf(this.url, 'connect'), requestInit, fetch: healing(this, input) }
+      const members = { url: routeOf(this.url, 'connect'), requestInit, fetch: healing(this, input, options) }
       return super.run.call(withMembers(this, members), input)
     }
 
@@ -68,8 +76,12 @@ function reconnecting(Base: typeof HttpAgent): typeof HttpAgent {
 }
 
 /** A `fetch` whose streams go on when their connection breaks. */
-function healing({ url, fetch }: HttpAgent, input: RunAgentInput): HttpAgent['fetch'] {
-  const rest = { url: routeOf(url, 'connect'), body: threadOf(input) }
+function healing(
+  { url, fetch }: HttpAgent,
+  input: RunAgentInput,
+  options: HealingOptions,
+): HttpAgent['fetch'] {
+  const rest = { url: routeOf(url, 'connect'), body: threadOf(input), options }
   return (address, init) => healingFetch(fetch, { url: address, init }, rest)
 }
 
