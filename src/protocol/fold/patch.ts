@@ -1,76 +1,69 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
+import { isRecord } from '../../core/json.js'
 import { jsonSize } from '../../core/json-size.js'
-// Not the whole library: clients in browsers need only what applies patches.
-import { applyOperation, getValueByPointer } from 'fast-json-patch/module/core.mjs'
+import { assertEqual, PatchedDocument, PatchMisfit, readAt } from '../../core/json-patch.js'
 
 export type PatchResult = { ok: true; document: unknown } | { ok: false; reason: string }
-
-type Container = Record<string, unknown>
 
 /** What one patch may copy, in characters of JSON: a list that is copied into itself doubles with every operation. */
 const maxCopied = 4 * 1024 * 1024
 
 /**
- * Applies an RFC 6902 patch as AG-UI clients do (same library, same checks) and never changes `document`: only the
- * containers along the touched paths are copied, so the cost does not grow with the rest of the document.
+ * Applies an RFC 6902 patch, all of it or nothing, to what AG-UI clients make of it too. Takes operations as they come from
+ * anywhere, never changes `document`, and shares with it what stays.
  */
 export function applyPatch(document: unknown, patch: readonly JsonPatchOperation[]): PatchResult {
-  const fresh = new Set<object>()
-  let current = document
-  let copiable = maxCopied
-  for (const [index, operation] of patch.entries()) {
+  const patched = new PatchedDocument(document)
+  const budget = { copied: maxCopied }
+  for (const operation of patch) {
     try {
-      // RFC 6902 forbids it; the library would tie the document into a circle.
-      if (operation.op === 'move' && isBelowPointer(operation.path, operation.from))
-        throw new TypeError('into itself')
-      if (operation.op === 'copy') {
-        copiable -= jsonSize(getValueByPointer(current, operation.from), copiable)
-        if (copiable < 0) throw new TypeError('copies too much')
-      }
-      current = copySpine(current, operation.path, fresh)
-      if (operation.op === 'move') current = copySpine(current, operation.from, fresh)
-      current = applyOperation(current, operation, true, true, true, index).newDocument
-      // The library silently moves and copies what does not exist to the root.
-      if (current === undefined) throw new TypeError('nothing is left')
+      assertOperation(operation)
+      const source = sourceOf(patched.root, operation, budget)
+      if (operation.path === '') patched.root = newRoot(patched.root, operation, source)
+      else patched.apply(operation, source)
     } catch (error) {
-      return { ok: false, reason: `${operation.op} '${operation.path}' (${patchErrorName(error)})` }
+      if (!(error instanceof PatchMisfit)) throw error
+      const { op } = isRecord(operation) ? operation : { op: typeof operation }
+      return { ok: false, reason: `${op}: ${error.message}` }
     }
   }
-  return { ok: true, document: current }
+  return { ok: true, document: patched.root }
 }
 
-/** Copies every container from the root to the parent of what `pointer` names, unless this patch made it already. */
-function copySpine(root: unknown, pointer: string, fresh: Set<object>): unknown {
-  if (pointer === '' || !isContainer(root)) return root
-  const copiedRoot = copyOnce(root, fresh)
-  let node = copiedRoot
-  const tokens = pointer.split('/')
-  for (let i = 1; i < tokens.length - 1; i++) {
-    const key = (tokens[i] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
-    const child = Object.hasOwn(node, key) ? node[key] : undefined
-    if (!isContainer(child)) break
-    node = node[key] = copyOnce(child, fresh)
+const operations = ['add', 'remove', 'replace', 'move', 'copy', 'test']
+
+function assertOperation(operation: unknown): void {
+  const { op, path, from, value } = isRecord(operation) ? operation : {}
+  const isMove = op === 'move' || op === 'copy'
+  if (typeof op !== 'string' || !operations.includes(op)) throw new PatchMisfit('no operation of RFC 6902')
+  for (const pointer of isMove ? [path, from] : [path])
+    if (typeof pointer !== 'string' || !/^(\/|$)/.test(pointer))
+      throw new PatchMisfit('a path is missing, or no JSON pointer')
+  if (!isMove && op !== 'remove' && value === undefined) throw new PatchMisfit('the value is missing')
+  if (op === 'move' && String(path).startsWith(`${String(from)}/`))
+    throw new PatchMisfit('nothing can be moved into itself')
+}
+
+function sourceOf(document: unknown, operation: JsonPatchOperation, budget: { copied: number }): unknown {
+  if (operation.op !== 'move' && operation.op !== 'copy') return undefined
+  const source = readAt(document, operation.from)
+  if (operation.op === 'move') return source
+  budget.copied -= jsonSize(source, budget.copied)
+  if (budget.copied < 0) throw new PatchMisfit('the patch copies too much')
+  return JSON.parse(JSON.stringify(source))
+}
+
+function newRoot(root: unknown, operation: JsonPatchOperation, source: unknown): unknown {
+  switch (operation.op) {
+    case 'test':
+      assertEqual(root, operation)
+      return root
+    case 'remove':
+      return null
+    case 'add':
+    case 'replace':
+      return operation.value
+    default:
+      return source
   }
-  return copiedRoot
-}
-
-function isBelowPointer(path: string, ancestor: string): boolean {
-  return path.startsWith(`${ancestor}/`)
-}
-
-function copyOnce(container: Container, fresh: Set<object>): Container {
-  if (fresh.has(container)) return container
-  // An array is indexed by strings here just as an object is.
-  const copy = (Array.isArray(container) ? [...(container as unknown[])] : { ...container }) as Container
-  fresh.add(copy)
-  return copy
-}
-
-export function isContainer(value: unknown): value is Container {
-  return typeof value === 'object' && value !== null
-}
-
-// The library puts the whole document into its messages; its error names say as much without it.
-function patchErrorName(error: unknown): string {
-  return error instanceof TypeError ? error.message : error instanceof Error ? error.name : String(error)
 }

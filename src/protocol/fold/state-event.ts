@@ -1,7 +1,7 @@
 import type { JsonPatchOperation } from '@ag-ui/core'
 import jsonpatch from 'fast-json-patch'
 import type { EventOf } from '../contract.js'
-import { isContainer } from './patch.js'
+import { isContainer } from '../../core/json-patch.js'
 
 /** The smallest event that brings a client from one state to another. Undefined when they are equal. */
 export function stateEventBetween(

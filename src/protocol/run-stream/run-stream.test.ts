@@ -382,7 +382,7 @@ describe('state', () => {
     expect(between).toEqual(['STATE_SNAPSHOT'])
     expect(held.state).toEqual({ items: [1] })
     expect(problems).toEqual([
-      "STATE_DELTA: the patch does not apply: add '/items/-' (OPERATION_PATH_CANNOT_ADD)",
+      "STATE_DELTA: the patch does not apply: add: there is nothing to hold '/items/-'",
     ])
   })
 

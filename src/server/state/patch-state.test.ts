@@ -58,6 +58,14 @@ describe('a patch', () => {
     expect(patchState(state, patch, rules)).toEqual({ ...state, d: { b: [1, 2], e: 1 } })
   })
 
+  it('moves into another entry of a list, and the entry of the old state stays', () => {
+    const before = { list: [{ n: 0 }, { n: 1 }, { n: 2 }] }
+    const patch = [{ op: 'move', from: '/list/0', path: '/list/1/moved' }]
+    const after = { list: [{ n: 1 }, { n: 2, moved: { n: 0 } }] }
+    expect(patchState(before, patch, rules)).toEqual(after)
+    expect(before).toEqual({ list: [{ n: 0 }, { n: 1 }, { n: 2 }] })
+  })
+
   it('changes neither the state nor itself', () => {
     const patch = [
       { op: 'add', path: '/c', value: {} },

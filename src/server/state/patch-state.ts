@@ -4,14 +4,14 @@ import { MillraceError } from '../../core/errors.js'
 import { isEqual, isRecord, withoutKeys } from '../../core/json.js'
 import { jsonSize } from '../../core/json-size.js'
 import {
-  applyOperation,
+  assertEqual,
+  PatchedDocument,
   PatchMisfit,
   readAt,
   segmentsOf,
   toPointer,
   topKeyOf,
-  withOwnPath,
-} from './json-patch.js'
+} from '../../core/json-patch.js'
 import type { StateRulesHandle } from './state-rules.js'
 
 const maxOperations = 1000
@@ -118,26 +118,20 @@ function applyOperations(
   operations: readonly JsonPatchOperation[],
   rules: StateRulesHandle,
 ): unknown {
-  const own = new Set<object>()
+  const patched = new PatchedDocument(start)
   const budget = { copied: maxCopied, moved: maxMoved }
-  let document = start
   for (const [index, operation] of operations.entries()) {
     try {
-      const source = sourceOf(document, operation, budget)
+      const source = sourceOf(patched.root, operation, budget)
       if (budget.copied < 0) throw invalidPatch(index, 'the patch copies too much')
-      if (operation.path === '') {
-        document = applyToRoot(document, { operation, source, index, rules })
-        continue
-      }
-      if (operation.op !== 'test') document = withOwnPath(document, operation.path, own)
-      if (operation.op === 'move') document = withOwnPath(document, operation.from, own)
-      budget.moved -= applyOperation(document, operation, source)
+      if (operation.path === '') patched.root = applyToRoot(patched.root, { operation, source, index, rules })
+      else budget.moved -= patched.apply(operation, source)
       if (budget.moved < 0) throw invalidPatch(index, 'the patch moves too many entries of lists')
     } catch (error) {
       throw error instanceof PatchMisfit ? patchConflict(index, error.message) : error
     }
   }
-  return document
+  return patched.root
 }
 
 /** The value at `from`; of a copy, a value of its own. Undefined, with nothing left of the budget, for too large a one. */
@@ -159,8 +153,8 @@ interface RootOperation {
 
 function applyToRoot(document: unknown, { operation, source, index, rules }: RootOperation): unknown {
   if (operation.op === 'test') {
-    if (isEqual(document, operation.value)) return document
-    throw new PatchMisfit('the test of the root has failed')
+    assertEqual(document, operation)
+    return document
   }
   const next: unknown = operation.op === 'remove' ? {} : 'value' in operation ? operation.value : source
   if (!isRecord(next)) throw invalidPatch(index, 'the root must be an object')

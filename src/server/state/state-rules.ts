@@ -4,7 +4,7 @@ import { isRunStateKey, isThreadStateKey, type AgUiEvent, type EventOf } from '.
 import type { Agent } from '../../agents/index.js'
 import type { ThreadKey } from '../../threads/contract.js'
 import type { StateRules } from '../contract.js'
-import { topKeyOf } from './json-patch.js'
+import { topKeyOf } from '../../core/json-patch.js'
 
 /** Decides which top-level keys of the state clients may see and change. No method changes its arguments. */
 export interface StateRulesHandle {
