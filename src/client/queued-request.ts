@@ -14,19 +14,19 @@ export interface QueuedRequest {
   /** How many rounds of client tools led to it. */
   readonly round: number
   readonly resolve: (result: RunResult) => void
-  /** Whether the server may have got it, or another run was live: the thread tells if it is to be sent again. */
+  /** Whether the server may have got it, another run was live, or the version is not known: the thread is loaded first. */
   mustCheck: boolean
 }
 
 /** The members that differ from those of an empty request. */
-export type NewRequest = Partial<Omit<QueuedRequest, 'runId' | 'mustCheck'>>
+export type NewRequest = Partial<Omit<QueuedRequest, 'runId'>>
 
 export function createRequest(
   runId: string,
   given: NewRequest,
   resolve: QueuedRequest['resolve'],
 ): QueuedRequest {
-  return { messages: [], resume: [], isNew: true, round: 0, resolve, ...given, runId, mustCheck: false }
+  return { messages: [], resume: [], isNew: true, round: 0, resolve, mustCheck: false, ...given, runId }
 }
 
 /** Whether the thread shows that the server has got a request. */

@@ -219,7 +219,8 @@ export class ThreadSync {
     const { view, backoff } = this.#setup
     const { error, isPassing } = failure
     if (request && this.queue.current !== request) {
-      const isLocked = error.code === 'THREAD_IS_LOCKED'
+      // Another tab was faster.
+      const isLocked = error.code === 'THREAD_IS_LOCKED' || error.code === 'VERSION_CONFLICT'
       // A patch may not be applied twice, and nothing tells whether this one was.
       const isLostPatch = request.patch !== undefined && failure.isUncertain
       if (isLocked || failure.isUncertain) view.forget()

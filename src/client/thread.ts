@@ -115,11 +115,14 @@ class ClientThread implements Thread {
     const { messages } = this.#view.content
     const end =
       messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId) + 1
-    const last = messages.slice(0, end).findLastIndex(({ role }) => role === 'user')
-    if (last === -1) return this.#refuseMessage(messageId ?? '')
-    // Activity does not belong in a request.
-    const kept = messages.slice(0, last + 1).filter(({ role }) => role !== 'activity')
-    return this.#sync.queue.add({ messages: kept, isNew: false })
+    const last = messages.slice(0, end).findLast(({ role }) => role === 'user')
+    if (!last) return this.#refuseMessage(messageId ?? '')
+    // The server has what stands before it, and cuts off what follows.
+    return this.#sync.queue.add({
+      messages: [last],
+      isNew: false,
+      mustCheck: this.#view.version === undefined,
+    })
   }
 
   async patchState(patch: readonly JsonPatchOperation[]): Promise<PatchResult> {

@@ -115,6 +115,39 @@ describe.each(stores)('a thread of the client, with the store %s', (_, makeStore
     ])
   })
 
+  it.each(['in step', 'that has not loaded the version', 'that another tab has overtaken'])(
+    'regenerates with one message alone, for a client %s',
+    async (which) => {
+      let count = 0
+      const agent = defineAgent({ name: 'talker', model: scriptedModel(() => `Answer ${++count}.`) })
+      const { url } = await serving({ agents: [agent], store: await makeStore() })
+      const sent: { messages: { id: string }[] }[] = []
+      const recording: typeof fetch = (address, init) => {
+        if (String(address).endsWith('/run')) sent.push(JSON.parse(init?.body as string) as never)
+        return fetch(address, init)
+      }
+      const thread = clientOf(url, { fetch: recording }).thread('talker', 't')
+      const texts = which === 'that has not loaded the version' ? ['One?'] : ['One?', 'Two?', 'Three?']
+      for (const text of texts) await thread.send(text)
+      const other = clientOf(url).thread('talker', 't')
+      if (which === 'that another tab has overtaken') await other.send('Four?')
+      const before = count
+      const last = thread.getSnapshot().messages.findLast(({ role }) => role === 'user')
+      expect(await thread.regenerate()).toMatchObject({
+        status: 'completed',
+        forkedTo: expect.any(String) as string,
+      })
+      expect(sent.at(-1)?.messages).toEqual([last])
+      const snapshot = await until(thread, ({ status }) => status === 'idle')
+      expect(textsOf(snapshot).slice(-2)).toEqual([
+        `user: ${texts.at(-1)}`,
+        `assistant: Answer ${before + 1}.`,
+      ])
+      expect(snapshot.messages).toHaveLength(2 * texts.length)
+      expect(await historyOf(url, 't')).toEqual(snapshot.messages)
+    },
+  )
+
   it('runs tools of the client, and goes on with their results', async () => {
     const model = scriptedModel([
       [{ toolCall: { name: 'colour', args: { to: 'red' } } }, { toolCall: { name: 'sound', args: {} } }],
