@@ -123,7 +123,10 @@ export interface Thread<State = unknown, Tools extends ClientTools = ClientTools
   /** The same object until something changes; members keep their identity until they change. */
   readonly getSnapshot: () => ThreadSnapshot<State, keyof Tools & string>
   send(message: string | readonly ContentPart[]): Promise<RunResult>
-  /** Answers all open interrupts. */
+  /**
+   * Answers open interrupts. The run is resumed when all of them are answered: until then the answers are kept in the snapshot,
+   * and this resolves at once with `interrupted`. A later answer to the same interrupt replaces the one before.
+   */
   resume(answers: readonly Answer[]): Promise<RunResult>
   /** Gives the result of a pending tool call. The agent goes on when the last one is there. */
   answerTool(toolCallId: string, result: unknown): Promise<RunResult>
@@ -174,6 +177,8 @@ export interface ThreadSnapshot<State = unknown, ToolName extends string = strin
   readonly connection: 'closed' | 'connecting' | 'open' | 'retrying'
   /** The open interrupts. Answer all of them with `resume`. */
   readonly interrupts: readonly Interrupt[]
+  /** The answers to some of them, given here and not sent yet. Other tabs do not see them. */
+  readonly answers: readonly Answer[]
   /** Calls that wait for a result of this client, or of another tab. */
   readonly pendingToolCalls: readonly PendingCall<ToolName>[]
   /** The subagents of the latest run. */

@@ -36,6 +36,7 @@ class ClientThread implements Thread {
   readonly #sync: ThreadSync
   readonly #publisher: Publisher
   readonly #clock: Http['clock']
+  #answers: readonly Answer[] = []
   /** The messages with those that wait to be sent, as they were shown last. */
   #shown: {
     readonly sent: readonly Message[]
@@ -87,11 +88,20 @@ class ClientThread implements Thread {
   }
 
   resume(answers: readonly Answer[]): Promise<RunResult> {
-    const given = new Set(answers.map(({ interruptId }) => interruptId))
-    const missing = this.#view.interrupts.map(({ id }) => id).filter((id) => !given.has(id))
-    if (missing.length > 0)
-      return this.#refuse('INVALID_RESUME', `Answer all open interrupts: ${missing.join(', ')} too.`)
-    return this.#sync.queue.add({ resume: answers.map((answer) => ({ status: 'resolved', ...answer })) })
+    const open = this.#view.interrupts.map(({ id }) => id)
+    const isOpen = ({ interruptId }: Answer): boolean => open.includes(interruptId)
+    if (open.length > 0 && !answers.some(isOpen))
+      return this.#refuse('INVALID_RESUME', `Answer an open interrupt: ${open.join(', ')}.`)
+    const replaced = new Set(answers.map(({ interruptId }) => interruptId))
+    const all = [...this.#openAnswers().filter(({ interruptId }) => !replaced.has(interruptId)), ...answers]
+    const given = all.filter(isOpen)
+    // AG-UI wants all answers in one request.
+    const isComplete = open.every((id) => given.some(({ interruptId }) => interruptId === id))
+    this.#answers = isComplete ? [] : given
+    if (isComplete)
+      return this.#sync.queue.add({ resume: all.map((answer) => ({ status: 'resolved', ...answer })) })
+    this.#publisher.publish()
+    return Promise.resolve({ runId: this.#view.runId ?? '', status: 'interrupted' })
   }
 
   answerTool(toolCallId: string, result: unknown): Promise<RunResult> {
@@ -155,10 +165,19 @@ class ClientThread implements Thread {
     return {
       ...view,
       messages: this.#withQueued(messages, queue.messages),
+      answers: this.#openAnswers(),
       status: this.#status(),
       connection,
       error: queue.error ?? this.#view.error,
     }
+  }
+
+  /** The answers to interrupts that are still open: another tab may have answered all. */
+  #openAnswers(): readonly Answer[] {
+    const open = new Set(this.#view.interrupts.map(({ id }) => id))
+    if (!this.#answers.every(({ interruptId }) => open.has(interruptId)))
+      this.#answers = this.#answers.filter(({ interruptId }) => open.has(interruptId))
+    return this.#answers
   }
 
   /** The same list while both are the same. */

@@ -123,7 +123,8 @@ describe.each(stores)('a thread of the client, with the store %s', (_, makeStore
       const { url } = await serving({ agents: [agent], store: await makeStore() })
       const sent: { messages: { id: string }[] }[] = []
       const recording: typeof fetch = (address, init) => {
-        if (String(address).endsWith('/run')) sent.push(JSON.parse(init?.body as string) as never)
+        if (typeof address === 'string' && address.endsWith('/run'))
+          sent.push(JSON.parse(init?.body as string) as never)
         return fetch(address, init)
       }
       const thread = clientOf(url, { fetch: recording }).thread('talker', 't')

@@ -122,15 +122,42 @@ describe.each(stores)('answers to interrupts that cross, with the store %s', (_,
     return { url, one, two, used, answers }
   }
 
-  it('are refused when a tab answers one of two, and nothing has happened', async () => {
+  it('are kept in their tab until it has all of them, and then sent in one request', async () => {
     const { url, one, two, used, answers } = await begin()
     const [first, second] = answers('resolved')
     if (!first || !second) throw new Error('There are two interrupts.')
     const results = await Promise.all([one.resume([first]), two.resume([second])])
-    for (const result of results)
-      expect(result).toMatchObject({ status: 'failed', error: { code: 'INVALID_RESUME' } })
+    for (const result of results) expect(result).toMatchObject({ status: 'interrupted' })
+    expect(one.getSnapshot()).toMatchObject({ answers: [first], error: undefined })
+    expect(two.getSnapshot()).toMatchObject({ answers: [second], error: undefined })
     expect(await expectInStep([one, two], url)).toMatchObject({ status: 'interrupted' })
     expect(used).toEqual([])
+    expect(await one.resume([second])).toMatchObject({ status: 'completed' })
+    expect(one.getSnapshot().answers).toEqual([])
+    // What the other tab has kept is of no use any more.
+    expect(await until(two, ({ status }) => status === 'idle')).toMatchObject({ answers: [] })
+    expect([...used].sort()).toEqual([1, 2])
+    await expectInStep([one, two], url)
+  })
+
+  it('replace the one that was given before, until they are sent', async () => {
+    const { one, url, two, answers } = await begin()
+    const [yes, second] = answers('resolved')
+    const [no] = answers('cancelled')
+    if (!yes || !second || !no) throw new Error('There are two interrupts.')
+    await one.resume([yes])
+    await one.resume([no])
+    expect(one.getSnapshot().answers).toEqual([no])
+    expect(await one.resume([second])).toMatchObject({ status: 'completed' })
+    const page = await expectInStep([one, two], url)
+    expect(textsOf(page)).toEqual(expect.arrayContaining(['tool: 1 cancelled', 'tool: 2 resolved']))
+  })
+
+  it('to an interrupt that is not open are refused, and say which are', async () => {
+    const { one, answers } = await begin()
+    const result = await one.resume([{ interruptId: 'other' }])
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'INVALID_RESUME' } })
+    for (const { interruptId } of answers('resolved')) expect(result.error?.message).toContain(interruptId)
   })
 
   it('count once when both tabs answer all of them, whichever comes first', async () => {
