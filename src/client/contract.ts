@@ -58,6 +58,9 @@ export interface Threads {
   search(agent: string, text: string, page?: ThreadPage): Promise<ThreadList>
   /** Gives it a title that no run replaces, also while one is live. */
   rename(agent: string, threadId: string, title: string): Promise<void>
+  /** Puts it away: lists leave it out unless they ask for it. Also while a run is live. */
+  archive(agent: string, threadId: string): Promise<void>
+  unarchive(agent: string, threadId: string): Promise<void>
   delete(agent: string, threadId: string): Promise<void>
 }
 
@@ -66,6 +69,8 @@ export interface ThreadPage {
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
+  /** Whether archived threads are in it too. Default false. */
+  readonly archived?: boolean
 }
 
 export interface ThreadList {
@@ -80,6 +85,7 @@ export interface ThreadInfo {
   readonly messageCount: number
   readonly createdAt: number
   readonly updatedAt: number
+  readonly archived?: true
   readonly forkedFrom?: string
   readonly lastRun?: { readonly runId: string; readonly status: string }
 }

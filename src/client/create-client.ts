@@ -29,6 +29,9 @@ export function createClient(options: ClientOptions): Client {
       path: `${agentPath(agent)}/thread/list?${query.toString()}`,
     })) as ThreadList
   }
+  const label = async (agent: string, threadId: string, body: object): Promise<void> => {
+    await fetchJson({ method: 'PATCH', path: threadPath(agent, threadId), body })
+  }
   return {
     thread: (agent, threadId, threadOptions = {}) => {
       if (threadId === '')
@@ -39,9 +42,9 @@ export function createClient(options: ClientOptions): Client {
     threads: {
       list: (agent, page = {}) => list(agent, page),
       search: (agent, text, page = {}) => list(agent, page, text),
-      async rename(agent, threadId, title) {
-        await fetchJson({ method: 'PATCH', path: threadPath(agent, threadId), body: { title } })
-      },
+      rename: (agent, threadId, title) => label(agent, threadId, { title }),
+      archive: (agent, threadId) => label(agent, threadId, { archived: true }),
+      unarchive: (agent, threadId) => label(agent, threadId, { archived: false }),
       async delete(agent, threadId) {
         await fetchJson({ method: 'DELETE', path: threadPath(agent, threadId) })
       },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { defineAgent, defineTool } from '../../src/index.js'
 import { scriptedModel } from '../../src/models/index.js'
@@ -243,6 +243,27 @@ describe.each(stores)('a thread of the client, with the store %s', (_, makeStore
       'user: Newer?',
       'assistant: Answer 2.',
     ])
+  })
+
+  it('puts threads away and takes them back, also while a run is live', async () => {
+    const gated = gatedAgent(['Good ', 'morning.'])
+    const { url } = await serving({ agents: [gated.agent], store: await makeStore() })
+    const client = clientOf(url)
+    const { threads } = client
+    const done = client.thread('speaker', 'a').send('Hello')
+    gated.say(0)
+    const listed = async (archived?: boolean) =>
+      (await threads.list('speaker', archived === undefined ? {} : { archived })).threads
+    await vi.waitFor(async () => expect(await listed()).toHaveLength(1))
+    await threads.archive('speaker', 'a')
+    expect(await listed()).toEqual([])
+    gated.sayAll()
+    expect(await done).toMatchObject({ status: 'completed' })
+    expect(await listed(false)).toEqual([])
+    expect(await listed(true)).toMatchObject([{ threadId: 'a', archived: true }])
+    await threads.unarchive('speaker', 'a')
+    expect((await listed())[0]).not.toHaveProperty('archived')
+    await expect(threads.archive('speaker', 'unknown')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
   })
 
   it('lists, searches, renames and deletes threads, and lists agents', async () => {

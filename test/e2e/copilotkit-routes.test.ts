@@ -150,9 +150,16 @@ describe.each(stores)('threads over the routes of CopilotKit, stored in %s', (_n
     expect(record).toMatchObject({ id: 't1', agentId, createdById: 'ana', name: 'Hi.', archived: false })
     expect(new Date(String(record?.updatedAt)).getTime()).toBeGreaterThan(0)
     const update = (body: object) => ask(`${kit}/threads/t1`, { method: 'PATCH', body: { agentId, ...body } })
-    expect((await update({ name: 'Oslo' })).status).toBe(200)
+    expect(await update({ name: 'Oslo' })).toMatchObject({ status: 200, body: { id: 't1', name: 'Oslo' } })
+    expect(await update({ name: '' })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^name: /) as string } },
+    })
     expect((await list()).threads).toMatchObject([{ name: 'Oslo' }])
-    expect((await ask(`${kit}/threads/t1/archive`, { body: { agentId } })).status).toBe(200)
+    expect(await ask(`${kit}/threads/t1/archive`, { body: { agentId } })).toMatchObject({
+      status: 200,
+      body: { id: 't1', archived: true },
+    })
     expect((await list()).threads).toEqual([])
     expect((await list(`?agentId=talker&includeArchived=true`)).threads).toMatchObject([
       { name: 'Oslo', archived: true },

@@ -132,9 +132,14 @@ async function label(
   { body, labels }: { readonly body: unknown; readonly labels: unknown },
 ): Promise<Response> {
   const key = threadOf(server, request, agentIdIn(body))
-  const checked = checkLabels(labels)
+  const checked = checkLabels(labels, 'name')
   await labelThread(server, key, { labels: checked, request })
-  return jsonResponse({ threadId: key.thread, ...checked })
+  const { title: name, archived } = checked
+  return jsonResponse({
+    ...{ id: key.thread, threadId: key.thread },
+    ...(name === undefined ? {} : { name }),
+    ...(archived === undefined ? {} : { archived }),
+  })
 }
 
 /** `DELETE /threads/{id}`: removes a thread, also from the memory of its agent's runtime. */

@@ -24,17 +24,20 @@ export const labelThreadRoute: Route = {
 
 const maxTitle = 256
 
-/** Checks what a client gives a thread. Throws INVALID_INPUT. */
-export function checkLabels(body: unknown): ThreadLabels {
+/** Checks what a client gives a thread, with its own name for the title. Throws INVALID_INPUT. */
+export function checkLabels(body: unknown, field: 'title' | 'name' = 'title'): ThreadLabels {
   if (!isRecord(body) || (body.title === undefined && body.archived === undefined))
-    throw new MillraceError('INVALID_INPUT', 'The body must be an object with a title, or archived, or both.')
+    throw new MillraceError(
+      'INVALID_INPUT',
+      `The body must be an object with a ${field}, or archived, or both.`,
+    )
   const { title, archived } = body
   if (archived !== undefined && typeof archived !== 'boolean')
     throw new MillraceError('INVALID_INPUT', 'archived: true or false is expected.')
   const isTitle = typeof title === 'string' && title.trim() !== '' && title.length <= maxTitle
   if (title !== undefined && !isTitle)
-    throw new MillraceError('INVALID_INPUT', `title: a text of 1 to ${maxTitle} characters is expected.`)
-  if (isTitle) checkReadable(title, () => 'title')
+    throw new MillraceError('INVALID_INPUT', `${field}: a text of 1 to ${maxTitle} characters is expected.`)
+  if (isTitle) checkReadable(title, () => field)
   return {
     ...(isTitle ? { title: title.trim() } : {}),
     ...(archived === undefined ? {} : { archived }),
