@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 import ts from 'typescript'
 
 const ground = ['core', 'protocol']
-const parts = [...ground, 'bridge', 'agents', 'models', 'threads']
+const parts = [...ground, 'bridge', 'agents', 'a2ui', 'models', 'threads']
 const runtimes = [...parts, 'adk', 'langgraph', 'remote']
 
 /** Which other rooms a room may import. */
@@ -15,6 +15,7 @@ const rooms = new Map<string, readonly string[]>([
   ['bridge', ground],
   ['agents', [...ground, 'bridge', 'models']],
   ['models', ground],
+  ['a2ui', [...ground, 'bridge', 'agents', 'models']],
   ['client', ground],
   ['threads', ground],
   ['adk', parts],
@@ -35,6 +36,7 @@ const confined = new Map<string, readonly string[]>([
   ['@ag-ui/client', ['testing', 'remote', 'client']],
   ['rxjs', ['testing', 'remote']],
   ['react', ['client']],
+  ['@ag-ui/a2ui-toolkit', ['a2ui']],
 ])
 
 /** Rooms that run wherever there are Web standards. */

@@ -9,6 +9,7 @@ it('publishes these entries', () => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string> }
   expect(exports).toEqual({
     '.': './dist/index.js',
+    './a2ui': './dist/a2ui/index.js',
     './adk': './dist/adk/index.js',
     './ag-ui': './dist/client/ag-ui/index.js',
     './client': './dist/client/index.js',

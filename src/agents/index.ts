@@ -48,7 +48,9 @@ export {
   invalidAgent,
   memberOf,
 } from './check-agent.js'
+export { checkNumber } from './check-number.js'
 export { privateKeysMember } from './private-keys.js'
+export { wrapAgent } from './wrap-agent.js'
 export { limitsMember } from './run/limits.js'
 export { stateTooLarge, threadFull, type SizeLimits } from './run/size-limits.js'
 export { withPredictedState } from './run/predict-state.js'

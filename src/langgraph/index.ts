@@ -11,5 +11,6 @@ export {
 } from './emit.js'
 export { fromLangGraph } from './from-langgraph.js'
 export { toChatModel, type ChatModel } from './models/chat-model.js'
+export { a2uiTool, type A2uiToolOptions } from './tools/a2ui-tool.js'
 export type { HasConfigurable } from './tools/client-extras.js'
 export { clientTools, getClientTools, type ClientToolsOptions } from './tools/client-tools.js'

@@ -7,6 +7,7 @@ import {
   type Runner,
 } from '@google/adk'
 import type { RunContext } from '../../agents/index.js'
+import { contextForModels } from '../../bridge/model-context.js'
 import type { AgentEvent } from '../../protocol/index.js'
 import { toResponsePart } from '../interrupts/answers.js'
 import type { AdkFrame } from '../interrupts/to-interrupts.js'
@@ -143,7 +144,7 @@ async function evictSessions({ sessionService }: Runner, { services }: RunContex
 }
 
 function contextInstructions({ client }: RunContext): string[] {
-  return client.context.map(({ description, value }) => `${description}: ${value}`)
+  return contextForModels(client).map(({ description, value }) => `${description}: ${value}`)
 }
 
 function answerParts(frame: AdkFrame | undefined, events: readonly Event[]) {

@@ -211,7 +211,11 @@ function isContent(value: object): value is Content {
   return 'parts' in value || 'role' in value
 }
 
-function toModelContents({ contents }: LlmRequest, context: InvocationContext): Content[] {
+/** The contents of a request in a form that the model of an agent accepts. */
+export function toModelContents(
+  { contents }: Pick<LlmRequest, 'contents'>,
+  context: InvocationContext,
+): Content[] {
   const repaired = withUserFirst(repairContents(contents), context)
   return usesGeminiApi(context) ? withoutOwnCallIds(repaired) : [...repaired]
 }

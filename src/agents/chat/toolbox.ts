@@ -1,4 +1,5 @@
 import type { Tool as ToolInfo } from '@ag-ui/core'
+import { contextForModels } from '../../bridge/model-context.js'
 import { MillraceError } from '../../core/errors.js'
 import { isRecord } from '../../core/json.js'
 import type { Model, ModelRequest, ModelSettings } from '../../models/index.js'
@@ -69,7 +70,7 @@ export function createRequest(loop: LoopState, isLast: boolean): ModelRequest {
   const tools = toolInfos(toolbox, ctx.client.tools)
   const toolChoice = isLast && tools.length > 0 ? 'none' : wantedTool(ctx.client)
   const messages = conversation.view()
-  const context = describeContext(ctx.client.context)
+  const context = describeContext(contextForModels(ctx.client))
   return {
     ...(instructions === '' ? {} : { instructions }),
     get messages() {

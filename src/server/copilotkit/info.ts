@@ -39,10 +39,19 @@ function runtimeInfo(server: ServerContext): object {
     singleRoute: { resourceOperations: true, threadEndpoints },
     suggestions: true,
     audioFileTranscriptionEnabled: false,
-    a2uiEnabled: false,
+    ...a2uiInfo(server, [...names]),
     openGenerativeUIEnabled: false,
     telemetryDisabled: true,
   }
+}
+
+/** Pages draw surfaces for these agents alone, and send them the components that they can draw. */
+function a2uiInfo(server: ServerContext, names: readonly string[]): object {
+  const drawing = names.filter(
+    (name) => findCopilotKitAgent(server, name).capabilities?.custom?.a2ui === true,
+  )
+  const enabled = drawing.length > 0
+  return { a2uiEnabled: enabled, ...(enabled ? { a2ui: { enabled, agents: drawing } } : {}) }
 }
 
 function describeAgent(server: ServerContext, name: string): object {

@@ -1,6 +1,7 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage } from '@ag-ui/core'
 import { importedMark, reportedMark, addMark, type RunInput } from '../../protocol/index.js'
 import type { Thread } from '../../threads/contract.js'
+import { isActionReport } from '../request/a2ui-action.js'
 import { isPrompt, uniqueResultIds, type MessageIndex } from './stored-messages.js'
 
 /** The history of a thread that the server does not know, as a client has it. */
@@ -60,14 +61,20 @@ export function findReports(messages: readonly Message[], index: MessageIndex): 
   for (; at >= 0; at--) {
     const message = messages[at]
     if (message?.role === 'tool') results.set(message.toolCallId, message)
-    if (message?.role === 'user' && reports.size > 0 && index.hasId(message.id)) return none
+    if (message?.role === 'user' && hasUnsure(reports) && index.hasId(message.id)) return none
     if (message?.role !== 'assistant') continue
     const calls = callsOf(message)
     const found = calls.flatMap(({ id }) => results.get(id) ?? [])
     if (calls.length === 0 || found.length < calls.length || isStored(message, index)) break
     for (const one of [message, ...found]) reports.add(one)
   }
-  return reports.size > 0 && followsAgent(messages.slice(0, at + 1), index) ? reports : none
+  const isSure = !hasUnsure(reports) || followsAgent(messages.slice(0, at + 1), index)
+  return reports.size > 0 && isSure ? reports : none
+}
+
+/** Whether an agent may have made one of them. */
+function hasUnsure(reports: ReadonlySet<Message>): boolean {
+  return [...reports].some((message) => !isActionReport(message))
 }
 
 const none: ReadonlySet<Message> = new Set()

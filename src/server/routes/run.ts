@@ -3,6 +3,7 @@ import { parseRunInput } from '../../protocol/index.js'
 import type { ServerContext } from '../context.js'
 import type { LiveRun } from '../live/registry.js'
 import { readKnownVersion } from '../plan/known-version.js'
+import { withActionReport } from '../request/a2ui-action.js'
 import { checkRunInput } from '../request/check-input.js'
 import { readJson } from '../request/read-json.js'
 import { acceptRun, type AcceptedRun } from '../run/accept-run.js'
@@ -18,8 +19,10 @@ export const runRoute: Route = {
   path: '/run',
   streams: true,
   async handle(server, request) {
-    const { input, peer, warnings } = parseRunInput(await readJson(request.request, request.owner, server))
-    checkRunInput(input, server.limits)
+    const parsed = parseRunInput(await readJson(request.request, request.owner, server))
+    const { peer, warnings } = parsed
+    checkRunInput(parsed.input, server.limits)
+    const input = withActionReport(parsed.input, server.limits)
     if (server.isClosing()) throw serverClosing()
     const { owner, agent, claims } = request
     const { runId, threadId } = input
