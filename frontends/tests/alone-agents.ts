@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineAgent, defineTool, type Agent } from '../../src/index.js'
 import { scriptedModel, type ModelRequest } from '../../src/models/index.js'
+import { artists } from './a2ui-agents.js'
 import { stageAgents, type StagedAgents } from './agents.js'
 
 /** The agents of the other pages, and those for what only CopilotKit's own routes can show. */
 export function stageAloneAgents(): StagedAgents & { readonly seen: ModelRequest[] } {
   const { agents, ...staged } = stageAgents()
   const seen: ModelRequest[] = []
-  return { agents: [...agents, usher(), notary(), guide(seen)], ...staged, seen }
+  return { agents: [...agents, usher(), notary(), guide(seen), ...artists()], ...staged, seen }
 }
 
 /** Lets a person pick a seat, with the page's own tool. */

@@ -10,9 +10,15 @@ const bound: JsonSchema = {
   required: ['path'],
 }
 
-/** A value, or the path in the data model where it stands. */
+const computed: JsonSchema = {
+  type: 'object',
+  properties: { call: { type: 'string' }, args: { type: 'object' } },
+  required: ['call'],
+}
+
+/** A value, the path in the data model where it stands, or a function of the page that makes it. */
 function dynamic(type: string, more: object = {}): JsonSchema {
-  return { anyOf: [{ type, ...more }, bound] }
+  return { anyOf: [{ type, ...more }, bound, computed] }
 }
 
 function oneOf(...values: readonly string[]): JsonSchema {

@@ -1,7 +1,8 @@
 import { validateA2UIComponents } from '@ag-ui/a2ui-toolkit'
-import { isRecord } from '../core/json.js'
+import { isDeeperThan, isRecord } from '../core/json.js'
 import { jsonSize } from '../core/json-size.js'
 import type { A2uiCatalog, SurfaceProblem } from './contract.js'
+import { propertyProblems } from './check-properties.js'
 import { toCheckedCatalog } from './page-catalog.js'
 
 /** How large a surface may be, in bytes of its JSON. */
@@ -30,15 +31,19 @@ export function surfaceProblems({
 }: CheckedSurface): readonly SurfaceProblem[] {
   if (jsonSize([components, data], maxBytes) > maxBytes)
     return [problem('too_large', `The surface has more than ${maxBytes} bytes. Write a smaller one`)]
-  if (isDeeper([components, data], maxDepth))
+  if (isDeeperThan(maxDepth, [components, data]))
     return [problem('too_deep', 'The surface is nested too deeply. Refer to components by id')]
+  const list = Array.isArray(components) ? (components as Record<string, unknown>[]) : []
   const { errors } = validateA2UIComponents({
-    components: Array.isArray(components) ? (components as Record<string, unknown>[]) : [],
+    components: list,
     data: isRecord(data) ? data : {},
     validateBindings: hasAllData,
     ...(catalog ? { catalog: toCheckedCatalog(catalog) } : {}),
   })
-  return errors.slice(0, maxProblems)
+  // What is not sound cannot be drawn in thought.
+  const problems =
+    errors.length > 0 || !catalog ? errors : propertyProblems({ components: list, data, catalog })
+  return problems.slice(0, maxProblems)
 }
 
 /** Problems as one line each. */
@@ -48,9 +53,4 @@ export function describeProblems(problems: readonly SurfaceProblem[]): string {
 
 function problem(code: string, message: string): SurfaceProblem {
   return { code, path: 'components', message }
-}
-
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1))
 }

@@ -105,6 +105,35 @@ function keyOf(component: unknown, index: number): string {
   return isRecord(component) && typeof component.id === 'string' ? component.id : `[${index}]`
 }
 
+/** The data model that the operations leave. */
+export function dataOf({ data }: SurfaceContent): unknown {
+  let model: unknown = {}
+  for (const [path, operation] of data) {
+    const { value } = operation.updateDataModel as Payload
+    model = withValueAt(
+      model,
+      path.split('/').filter((key) => key !== ''),
+      value,
+    )
+  }
+  return model
+}
+
+function withValueAt(model: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value
+  const below: unknown = isObject(model) && Object.hasOwn(model, key) ? Reflect.get(model, key) : undefined
+  const next = withValueAt(below, rest, value)
+  if (Array.isArray(model))
+    return Number(key) <= model.length
+      ? Object.assign([...(model as unknown[])], { [key]: next })
+      : (model as unknown)
+  return { ...(isObject(model) ? model : {}), [key]: next }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 /** The operations that draw a surface from nothing. */
 export function toOperations({ surfaceId, created, ...surface }: SurfaceContent): readonly A2uiOperation[] {
   const version = 'v0.9'

@@ -4,7 +4,7 @@ import { MillraceError } from '../core/errors.js'
 import { isRejected, type AgentEvent, type EventOf } from '../protocol/index.js'
 import { describeProblems, surfaceProblems } from './check-surface.js'
 import type { A2uiCatalog } from './contract.js'
-import { bySurface, readSurfaceResult, toOperations, type SurfaceContent } from './operations.js'
+import { bySurface, dataOf, readSurfaceResult, toOperations, type SurfaceContent } from './operations.js'
 import { findCatalog, readCatalog } from './page-catalog.js'
 import { readProgress } from './progress.js'
 
@@ -103,7 +103,8 @@ export class Surfaces {
 
   #problemOf(surfaces: readonly SurfaceContent[]): Problem | undefined {
     if (surfaces.length === 0) return { text: 'There is no operation.' }
-    for (const { surfaceId, created, components, isDeleted } of surfaces) {
+    for (const surface of surfaces) {
+      const { surfaceId, created, components, isDeleted } = surface
       if (isDeleted) continue
       if (!created)
         return { text: `The surface '${surfaceId}' does not exist: \`createSurface\` comes first.` }
@@ -111,6 +112,7 @@ export class Surfaces {
       if (typeof catalogId !== 'string') return { text: `The surface '${surfaceId}' has no \`catalogId\`.` }
       const problems = surfaceProblems({
         components: [...components.values()],
+        data: dataOf(surface),
         catalog: findCatalog(catalogId, this.#catalog),
         hasAllData: false,
       })

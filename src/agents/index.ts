@@ -49,6 +49,7 @@ export {
   memberOf,
 } from './check-agent.js'
 export { checkNumber } from './check-number.js'
+export { compileSchema } from './json-schema/compile-schema.js'
 export { privateKeysMember } from './private-keys.js'
 export { wrapAgent } from './wrap-agent.js'
 export { limitsMember } from './run/limits.js'

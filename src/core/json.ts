@@ -84,6 +84,12 @@ function leafProblem(node: unknown): string | undefined {
   }
 }
 
+/** Whether a value is nested deeper than this. Looks no deeper. */
+export function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((member) => isDeeperThan(depth - 1, member))
+}
+
 /** The value of a JSON text; undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

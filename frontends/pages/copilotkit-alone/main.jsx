@@ -14,6 +14,7 @@ import '@copilotkit/react-core/v2/styles.css'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
+import { ownCatalog } from './catalog.jsx'
 
 /** CopilotKit's front end straight on the server: `?server=…&agent=…&thread=…`, with `single` over its single route. */
 const query = Object.fromEntries(new URLSearchParams(location.search))
@@ -168,6 +169,7 @@ createRoot(document.getElementById('root')).render(
     runtimeUrl={`${server}/copilotkit`}
     enableInspector={false}
     {...(single === 'true' && { useSingleEndpoint: true })}
+    {...(query.catalog === 'true' && { a2ui: { catalog: ownCatalog } })}
   >
     <Page />
   </CopilotKitProvider>,
