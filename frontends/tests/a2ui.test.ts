@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { basicCatalog } from '../../src/a2ui/index.js'
 import { useAloneRig } from './alone-rig.js'
 import { patience, say, type FrontEnd } from './front-end.js'
 
@@ -78,3 +80,29 @@ it('draws components of the page’s own', async () => {
   await ticket.getByRole('button', { name: 'To Oslo' }).click()
   await answered(page, 'Booked {"city":"Oslo"}.')
 })
+
+it('knows the basic components as CopilotKit draws them', () => {
+  // Types are checked before the front ends are installed.
+  const renderer = createRequire(import.meta.url)('@copilotkit/a2ui-renderer') as {
+    extractCatalogComponentSchemas(): PageCatalog
+  }
+  const { catalogId, components } = renderer.extractCatalogComponentSchemas()
+  expect(basicCatalog.catalogId).toBe(catalogId)
+  expect(Object.keys(basicCatalog.components).sort()).toEqual(Object.keys(components).sort())
+  for (const [name, { allOf }] of Object.entries(components)) {
+    const { required = [], properties = {} } = allOf[1] ?? {}
+    const own = basicCatalog.components[name] as Required<PageCatalog['components'][string]['allOf'][number]>
+    expect([...own.required].sort(), name).toEqual(required.filter((key) => key !== 'component').sort())
+    expect(Object.keys(properties), name).toEqual(expect.arrayContaining(Object.keys(own.properties)))
+  }
+})
+
+interface PageCatalog {
+  readonly catalogId: string
+  readonly components: Readonly<
+    Record<
+      string,
+      { readonly allOf: readonly { readonly required?: string[]; readonly properties?: object }[] }
+    >
+  >
+}

@@ -20,29 +20,47 @@ interface Drawing {
 export function propertyProblems({ components, data, catalog }: Drawing): readonly SurfaceProblem[] {
   const found = new Map<string, SurfaceProblem>()
   const byId = new Map(components.map((component, index) => [component.id, { component, index }]))
-  const drawn = new Set<string>()
-  const open: { readonly id: string; readonly scope: string }[] = [{ id: 'root', scope: '' }]
+  // A text may be the same as an id: such a component is seen as its own child, and looked at once.
+  const seen = new Set<string>()
+  const open: Position[] = [{ id: 'root', scope: '' }]
+  let entries = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { id, scope } = next
-    const { component, index } = byId.get(id) ?? {}
+    const { component, index = 0 } = byId.get(id) ?? {}
     const key = `${scope} ${id}`
-    if (!component || drawn.has(key)) continue
-    drawn.add(key)
-    if (drawn.size > maxDrawn) return [tooMany]
-    const check = shapeCheckOf(catalog, String(component.component))
-    const bound = withValues(component, { data, scope })
-    const issues = check && [component, bound].map(check).find((list) => list.length > 0)
-    for (const { path, message } of issues ?? []) {
-      const at = `components[${index}]${path.slice(1)}`
-      found.set(at, {
-        code: 'invalid_property',
-        path: at,
-        message: `'${String(component.component)}': ${message}`,
-      })
+    if (!component || seen.has(key)) continue
+    seen.add(key)
+    for (const problem of problemsAt({ component, index }, { data, scope }, catalog))
+      found.set(problem.path, problem)
+    for (const child of childrenOf(component, byId)) {
+      const below = positions(child, { data, scope })
+      if (child.list !== undefined) entries += below.length
+      open.push(...below)
     }
-    for (const child of childrenOf(component, byId)) open.push(...positions(child, { data, scope }))
+    if (entries + seen.size > maxDrawn) return [tooMany]
   }
   return [...found.values()]
+}
+
+/** A component, drawn for the entry of a list or once. */
+interface Position {
+  readonly id: string
+  readonly scope: string
+}
+
+function problemsAt(
+  { component, index }: { readonly component: Component; readonly index: number },
+  where: Scope,
+  catalog: A2uiCatalog,
+): readonly SurfaceProblem[] {
+  const name = String(component.component)
+  const check = shapeCheckOf(catalog, name)
+  const issues = check && [component, withValues(component, where)].map(check).find((list) => list.length > 0)
+  return (issues ?? []).map(({ path, message }) => ({
+    code: 'invalid_property',
+    path: `components[${index}]${path.slice(1)}`,
+    message: `'${name}': ${message}`,
+  }))
 }
 
 const tooMany: SurfaceProblem = {
@@ -87,7 +105,7 @@ function childrenOf(value: unknown, known: ReadonlyMap<unknown, unknown>): Child
   return Object.entries(value).flatMap(([key, member]) => (key === 'id' ? [] : childrenOf(member, known)))
 }
 
-function positions({ id, list }: Child, { data, scope }: Scope): { id: string; scope: string }[] {
+function positions({ id, list }: Child, { data, scope }: Scope): Position[] {
   if (list === undefined) return [{ id, scope }]
   const path = absolute(list, scope)
   const entries = valueAt(data, path)

@@ -70,12 +70,6 @@ export class Surfaces {
     return this.#fail(event, { error })
   }
 
-  /** Ends what is still being written: nobody continues it. */
-  failUnfinished(): readonly AgentEvent[] {
-    const error = 'The run ended before the surface was there.'
-    return [...this.#unfinished.keys()].flatMap((toolCallId) => this.#fail({ toolCallId }, { error }))
-  }
-
   #draw(surfaces: readonly SurfaceContent[], event: ToolResult): readonly AgentEvent[] {
     const { toolCallId } = event
     const own = this.#activityId(toolCallId)

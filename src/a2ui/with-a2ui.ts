@@ -23,17 +23,13 @@ async function* runDrawing(agent: Agent, ctx: RunContext): AsyncGenerator<AgentE
     for (;;) {
       const step = await source.next()
       isOver = step.done === true
-      if (step.done === true) {
-        yield* surfaces.failUnfinished()
-        return step.value
-      }
+      if (step.done === true) return step.value
       const progress = surfaces.showProgress(step.value)
       yield progress ?? step.value
       if (step.value.type === 'TOOL_CALL_RESULT') yield* surfaces.drawResult(step.value)
     }
   } catch (error) {
     isOver = true
-    yield* surfaces.failUnfinished()
     throw error
   } finally {
     if (!isOver) await source.return({ type: 'cancelled' })

@@ -8,12 +8,12 @@ import { a2uiTool as adkA2uiTool, fromAdk } from '../../src/adk/index.js'
 import { defineAgent, defineTool, type Agent } from '../../src/index.js'
 import { a2uiTool as graphA2uiTool, fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel } from '../../src/models/index.js'
-import { callsTool, says, ScriptedLlm } from './adk/scripted-llm.js'
-import { callChunks, type ModelStep } from './langgraph/fake-model.js'
+import { callsTool, says, ScriptedLlm, type LlmStep } from './adk/scripted-llm.js'
+import { callChunks, FakeModel, type ModelStep } from './langgraph/fake-model.js'
 import { agentModel } from './langgraph/serve-graph.js'
 
 /** An answer of a model: a text, or the call of a tool. */
-export type A2uiStep = string | { readonly call: string; readonly args?: Record<string, unknown> }
+type A2uiStep = string | { readonly call: string; readonly args?: Record<string, unknown> }
 
 export interface A2uiScript {
   /** The answers of the agent's model. */
@@ -21,6 +21,8 @@ export interface A2uiScript {
   /** The answers of the model that writes surfaces: arguments of `render_a2ui`, or a text. An Error is thrown. */
   readonly writer?: readonly (Record<string, unknown> | string | Error)[]
   readonly options?: A2uiOptions
+  /** Called when the model is to write a surface, which waits for it. */
+  readonly onWrite?: (signal: AbortSignal | undefined) => Promise<void>
   /** What the agent's tool `show` returns. */
   readonly show?: () => unknown
 }
@@ -39,6 +41,7 @@ export function kitA2ui({
   main,
   writer = [],
   options,
+  onWrite,
   show: execute = () => 'nothing',
 }: A2uiScript): A2uiAgent {
   const model = scriptedModel(
@@ -49,7 +52,9 @@ export function kitA2ui({
   const writing = scriptedModel(
     writer.map((step) => {
       if (step instanceof Error) return [{ error: step }]
-      return typeof step === 'string' ? step : [{ toolCall: { name: render, args: step } }]
+      const call = { toolCall: { name: render, args: step as Record<string, unknown> } }
+      if (onWrite) return [{ wait: onWrite }, call]
+      return typeof step === 'string' ? step : [call]
     }),
     { chunkSize: 50 },
   )
@@ -61,10 +66,11 @@ export function kitA2ui({
   }
 }
 
-export function adkA2ui({
+function adkA2ui({
   main,
   writer = [],
   options,
+  onWrite,
   show: execute = () => 'nothing',
 }: A2uiScript): A2uiAgent {
   const model = new ScriptedLlm(
@@ -73,9 +79,14 @@ export function adkA2ui({
     ),
   )
   const writing = new ScriptedLlm(
-    writer.map((step) => {
+    writer.map((step): LlmStep => {
       if (step instanceof Error) return [step]
-      return typeof step === 'string' ? says(step) : callsTool({ name: render, args: step })
+      const answer = typeof step === 'string' ? says(step) : callsTool({ name: render, args: step })
+      if (!onWrite) return answer
+      return async function* (_request, signal) {
+        await onWrite(signal)
+        yield* answer
+      }
     }),
   )
   const tools = [
@@ -91,10 +102,11 @@ export function adkA2ui({
   }
 }
 
-export function graphA2ui({
+function graphA2ui({
   main,
   writer = [],
   options,
+  onWrite,
   show: execute = () => 'nothing',
 }: A2uiScript): A2uiAgent {
   let calls = 0
@@ -103,11 +115,12 @@ export function graphA2ui({
       typeof step === 'string' ? [step] : callChunks(`g${++calls}`, step.call, step.args ?? {}),
     ),
   )
-  const writing = agentModel(
+  const writing = new FakeModel(
     writer.map((step): ModelStep => {
       if (step instanceof Error || typeof step === 'string') return [step]
       return callChunks(`w${++calls}`, render, step)
     }),
+    onWrite && (() => onWrite(undefined)),
   )
   const asText = (): string => {
     const value = execute()

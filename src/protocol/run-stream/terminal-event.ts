@@ -16,6 +16,7 @@ import { carry } from './items.js'
 import { closeLanes, isLaneWithin, type LaneEnd } from './lanes.js'
 import { markCompleteMessage } from './messages.js'
 import { restateMessages } from './rewrites.js'
+import { failUnfinishedSurfaces } from './thread-events.js'
 import { laneTag, type Lane, type RunState } from './run-state.js'
 
 type Ids = Pick<EventOf<'RUN_FINISHED'>, 'threadId' | 'runId'>
@@ -33,6 +34,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
     case 'success': {
       // Null means the same as no result, and clients refuse it.
       const result = toJson(end.result ?? null, 'the result of the run')
+      failUnfinishedSurfaces(run)
       closeLanes(run, () => ({ type: 'SUBAGENT_FINISHED' }))
       restateMessages(run)
       run.emit({
@@ -45,6 +47,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
     }
     case 'interrupt': {
       const interrupts = checkInterrupts(run, end.interrupts)
+      failUnfinishedSurfaces(run)
       closeLanes(run, (lane) => endOfInterrupted(run, lane, interrupts))
       restateMessages(run)
       run.emit({ ...finished, outcome: { type: 'interrupt', interrupts }, ...usage })
@@ -52,6 +55,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
     }
     case 'cancelled':
       if (end.mark) markOpen(run, end.mark)
+      failUnfinishedSurfaces(run)
       closeLanes(run, () => ({
         type: 'SUBAGENT_ERROR',
         message: errorTexts.RUN_CANCELLED,
@@ -66,6 +70,7 @@ export function writeRunFinished(run: RunState, ids: Ids, end: RunEnd): void {
 export function writeRunError(run: RunState, error: unknown, { usage, mark }: FailOptions = {}): void {
   const wire = toWireError(error)
   if (mark) markOpen(run, mark)
+  failUnfinishedSurfaces(run)
   closeLanes(run, () => ({ type: 'SUBAGENT_ERROR', ...wire }))
   restateMessages(run)
   run.emit({ type: 'RUN_ERROR', ...wire, ...usageField(usage) })

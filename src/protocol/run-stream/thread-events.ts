@@ -62,6 +62,28 @@ export function writeActivitySnapshot(run: RunState, event: EventOf<'ACTIVITY_SN
   run.emit(withLaneTag({ ...event, messageId }, openLaneOfTag(run, event.subagentRunId)))
 }
 
+/**
+ * Says of the surfaces of A2UI that are still being written that there will be none. Call it before lanes are closed: the run
+ * ends, and whoever loads the thread would wait for ever.
+ */
+export function failUnfinishedSurfaces(run: RunState): void {
+  for (const id of run.activities.values()) {
+    const activity = run.fold.list.get(id)
+    if (activity?.role !== 'activity' || activity.activityType !== 'a2ui-surface') continue
+    if (activity.content.status !== 'building' && activity.content.status !== 'retrying') continue
+    const lane = [...run.openLanes].find((one) => one.id === activity.subagentRunId)
+    const content = { status: 'failed', error: 'The run ended before the surface was there.' }
+    run.emit({
+      type: 'ACTIVITY_SNAPSHOT',
+      messageId: id,
+      activityType: activity.activityType,
+      content,
+      replace: true,
+      ...laneTag(lane ?? run.root),
+    })
+  }
+}
+
 export function writeActivityDelta(run: RunState, event: EventOf<'ACTIVITY_DELTA'>): void {
   const activity = findActivity(run, event.messageId)
   if (!activity) {

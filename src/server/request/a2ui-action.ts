@@ -73,14 +73,13 @@ function readAction(value: unknown, limits: Limits): UserAction {
     return member
   }
   const { sourceComponentId, context, timestamp } = value
-  if (context !== undefined && context !== null && !isRecord(context))
-    throw invalidField(`${field}.context`, 'expected an object')
+  if (isGiven(context) && !isRecord(context)) throw invalidField(`${field}.context`, 'expected an object')
   return {
     name: text('name'),
     surfaceId: text('surfaceId'),
-    ...(typeof sourceComponentId === 'string' ? { sourceComponentId: text('sourceComponentId') } : {}),
+    ...(isGiven(sourceComponentId) ? { sourceComponentId: text('sourceComponentId') } : {}),
     ...(isRecord(context) ? { context } : {}),
-    ...(typeof timestamp === 'string' ? { timestamp: text('timestamp') } : {}),
+    ...(isGiven(timestamp) ? { timestamp: text('timestamp') } : {}),
   }
 }
 
@@ -88,4 +87,8 @@ function readAction(value: unknown, limits: Limits): UserAction {
 function describe({ name, surfaceId, sourceComponentId, context = {} }: UserAction): string {
   const component = sourceComponentId === undefined ? '' : ` (component: ${sourceComponentId})`
   return `User performed action "${name}" on surface "${surfaceId}"${component}. Context: ${JSON.stringify(context)}`
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
 }
