@@ -66,18 +66,22 @@ interface Healing {
 async function* wholeFrames(healing: Healing, first: Response): AsyncGenerator<string, undefined> {
   const signal = healing.init.signal ?? new AbortController().signal
   let lastId: string | undefined
+  let hasStarted = false
   let response: Response | undefined = first
   for (;;) {
     try {
       for await (const frame of framesOf(readChunks(response, healing.limits, signal))) {
+        const isStart = frame.includes('data: {"type":"RUN_STARTED"')
         // The server shows the thread as it is now: another run has taken the place of this one.
-        if (response !== first && lastId !== undefined && frame.includes('data: {"type":"RUN_STARTED"')) {
+        if (isStart && response !== first && lastId !== undefined) {
           yield lostRun
           return undefined
         }
         lastId = /^id: ?(.*)$/m.exec(frame)?.[1] ?? lastId
         healing.backoff.reset()
-        yield frame
+        // A stream that broke before its first id is shown from the start, which clients take once.
+        if (!isStart || !hasStarted) yield frame
+        hasStarted ||= isStart
         if (isTerminal.test(frame)) return undefined
       }
     } catch {

@@ -1,4 +1,4 @@
-import { HttpAgent, type RunAgentInput } from '@ag-ui/client'
+import { HttpAgent, type RunAgentInput, type RunAgentResult } from '@ag-ui/client'
 import { healingFetch, type HealingOptions } from './healing-fetch.js'
 
 export type { HealingOptions }
@@ -37,6 +37,8 @@ function reconnecting(Base: typeof HttpAgent, options: HealingOptions): typeof H
   // No private members: the base class clones agents without its constructor.
   return class MillraceAgent extends Base {
     activeRunId: string | undefined
+    /** Resolves when the server has been asked to stop. */
+    stopping: Promise<void> | undefined
 
     override run(input: RunAgentInput): ReturnType<HttpAgent['run']> {
       this.activeRunId = input.runId
@@ -45,9 +47,14 @@ function reconnecting(Base: typeof HttpAgent, options: HealingOptions): typeof H
     }
 
     protected override connect(input: RunAgentInput): ReturnType<HttpAgent['run']> {
+      // Whichever run is live: `abortRun` stops it.
+      this.activeRunId = undefined
+      // The base class makes a new one for runs only, and one that has aborted would end this at once.
+      if (this.abortController.signal.aborted) this.abortController = new AbortController()
       const requestInit = (): RequestInit => ({
         ...this.requestInit(input),
-        body: JSON.stringify(threadOf(input)),
+        // Pages connect before anything was said.
+        body: JSON.stringify({ ...threadOf(input), mayBeNew: true }),
       })
       const members = { url: routeOf(this.url, 'connect'), requestInit, fetch: healing(this, input, options) }
       return super.run.call(withMembers(this, members), input)
@@ -61,17 +68,45 @@ function reconnecting(Base: typeof HttpAgent, options: HealingOptions): typeof H
       }
     }
 
-    override abortRun(): void {
-      super.abortRun()
-      const { threadId, activeRunId: runId } = this
-      const init = {
-        method: 'POST',
-        headers: { ...this.headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ threadId, ...(runId === undefined ? {} : { runId }) }),
+    override async runAgent(...given: Parameters<HttpAgent['runAgent']>): Promise<RunAgentResult> {
+      const { messages, stopping } = this
+      if (stopping) {
+        // The server refuses a run until the one before has stopped, and what that one still writes would replace the messages.
+        await stopping
+        await this.detachActiveRun()
+        this.messages = messages
+        this.stopping = undefined
       }
-      // A run that has ended meanwhile needs no stop, and a server that cannot be reached stops it by itself.
-      this.fetch(routeOf(this.url, 'cancel'), init).catch(() => undefined)
+      return super.runAgent(...given)
     }
+
+    /** The server ends the run, and with it the stream: its last words are closed, and nothing has failed. */
+    override abortRun(): void {
+      const { abortController } = this
+      this.stopping = stopOnServer(this, this.activeRunId).then((hasStopped) => {
+        if (!hasStopped) abortController.abort()
+      })
+    }
+  }
+}
+
+const stopTimeoutMs = 10_000
+
+/** Resolves when the run has stopped on the server, to false if there was none, or nobody to ask. */
+async function stopOnServer(agent: HttpAgent, runId: string | undefined): Promise<boolean> {
+  const { url, headers, threadId } = agent
+  const init = {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ threadId, ...(runId === undefined ? {} : { runId }) }),
+    signal: AbortSignal.timeout(stopTimeoutMs),
+  }
+  try {
+    const response = await agent.fetch(routeOf(url, 'cancel'), init)
+    const { status } = (await response.json()) as { readonly status?: unknown }
+    return response.ok && status === 'cancelled'
+  } catch {
+    return false
   }
 }
 

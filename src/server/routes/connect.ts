@@ -45,10 +45,10 @@ export const connectRoute: Route = {
     const live = server.registry.get(key)
     if (!thread && !live) {
       const remembered = await readRememberedThread(server, key)
-      if (!remembered) throw unknownThread(key)
+      if (!remembered && body.mayBeNew !== true) throw unknownThread(key)
       return replyWithStream(server, request, {
         ...{ peer, ids: key },
-        source: () => atRest({ key, ...remembered }, server),
+        source: () => (remembered ? atRest({ key, ...remembered }, server) : newThread(key, server)),
       })
     }
     // The events of an older run are not sent again: its client gets the thread as it is now.
@@ -216,6 +216,15 @@ function* atRest(
   })
   for (const event of threadSnapshots({ key, messages, state }, server)) stream.write(event)
   stream.finish(interrupts.length > 0 ? { type: 'interrupt', interrupts } : { type: 'success' })
+  yield { events }
+}
+
+/** A thread in which nothing was said. Its client keeps what it has: it may bring it with the first message. */
+function* newThread({ thread }: ThreadKey, { newId }: ServerContext): Generator<FrameBatch> {
+  const events: AgUiEvent[] = []
+  createRunStream({ threadId: thread, runId: newId('run'), emit: (event) => events.push(event) }).finish({
+    type: 'success',
+  })
   yield { events }
 }
 
