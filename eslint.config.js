@@ -8,7 +8,7 @@ const exportRules = [
 ]
 
 export default defineConfig(
-  { ignores: ['**/dist/**', 'coverage/**'] },
+  { ignores: ['**/dist/**', '**/.next/**', 'coverage/**'] },
   js.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],

@@ -11,13 +11,15 @@ import { findBrowser } from '../scripts/find-browser.mjs'
 const here = import.meta.dirname
 const screenshots = join(tmpdir(), 'millrace-frontends')
 
-const example = join(here, '..', 'examples', 'copilotkit')
+const examples = ['assistant-ui', 'copilotkit', 'nextjs', 'react'].map((name) =>
+  join(here, '..', 'examples', name),
+)
 
 install(here)
-install(example)
+for (const example of examples) install(example)
 const browser = orFail(findBrowser)
 run('npx', ['vite', 'build'], { cwd: here })
-// The example uses the package as it is published.
+// The examples use the package as it is published.
 run('npm', ['run', '--silent', 'build'], { cwd: join(here, '..') })
 rmSync(screenshots, { recursive: true, force: true })
 const { status } = spawnSync(
