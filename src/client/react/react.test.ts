@@ -1,8 +1,17 @@
 import { Window, type HTMLElement } from 'happy-dom'
-import { act, createElement, StrictMode, type ReactElement } from 'react'
-import { createRoot } from 'react-dom/client'
+import {
+  act,
+  createElement,
+  startTransition,
+  StrictMode,
+  useLayoutEffect,
+  useState,
+  version,
+  type ReactElement,
+} from 'react'
+import { createRoot, hydrateRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ThreadSnapshot } from '../contract.js'
 import { createClient } from '../index.js'
 import { useThread, useThreadSnapshot } from './index.js'
@@ -133,5 +142,93 @@ describe('useThread', () => {
     const client = createClient({ url: 'http://localhost', fetch: server.fetch })
     expect(renderToString(createElement(Chat, { client }))).toBe('<p>loading: </p>')
     expect(server.streams).toHaveLength(0)
+  })
+
+  it('is tested on the React that it says', () => {
+    expect(version.split('.')[0]).toBe(process.env.REACT_MAJOR)
+  })
+
+  it('takes over what the server has rendered, and follows the thread from there', async () => {
+    const server = scriptedServer()
+    const client = createClient({ url: 'http://localhost', fetch: server.fetch })
+    const element = createElement(StrictMode, null, createElement(Chat, { client }))
+    host.innerHTML = renderToString(element)
+    const rendered = host.firstElementChild
+    const recovered: unknown[] = []
+    let unmount = (): void => undefined
+    act(() => {
+      const root = hydrateRoot(host, element, {
+        onRecoverableError: (error) => recovered.push(error),
+      })
+      unmount = () => root.unmount()
+    })
+    await opened(server)
+    server.write('Hello')
+    await shows('idle: "Hello"')
+    // The element of the server is still there: nothing was rendered anew.
+    expect(host.firstElementChild).toBe(rendered)
+    expect(recovered).toEqual([])
+    act(unmount)
+  })
+
+  it('shows one thread in all components when it changes in the middle of a transition', async () => {
+    const server = scriptedServer()
+    const client = createClient({ url: 'http://localhost', fetch: server.fetch })
+    const thread = client.thread('agent', 't')
+    const leave = thread.subscribe(() => undefined)
+    const turn = () => new Promise((resolve) => setTimeout(resolve, 0))
+    const hasText = async (text: string) => {
+      for (let count = 0; count < 200 && thread.getSnapshot().messages[0]?.content !== text; count++)
+        await turn()
+    }
+    for (let count = 0; count < 200 && server.streams.length === 0; count++) await turn()
+    server.write('First')
+    await hasText('First')
+
+    const rendered: unknown[] = []
+    const commits: string[][] = []
+    function Row(): ReactElement {
+      const { content } = useThreadSnapshot(thread).messages[0] ?? {}
+      rendered.push(content)
+      return createElement('p', null, JSON.stringify(content))
+    }
+    let show: () => void = () => undefined
+    function Rows(): ReactElement {
+      const [count, setCount] = useState(0)
+      show = () => startTransition(() => setCount(20))
+      useLayoutEffect(() => {
+        commits.push([...new Set([...host.children].map(({ textContent }) => textContent))])
+      })
+      return createElement(
+        'div',
+        null,
+        ...Array.from({ length: count }, (_, key) => createElement(Row, { key })),
+      )
+    }
+    // React looks at the clock and lets others work after a few components.
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 0.5))
+    page.IS_REACT_ACT_ENVIRONMENT = false
+    const root = createRoot(host)
+    root.render(createElement(Rows))
+    while (commits.length === 0) await turn()
+    host = host.firstElementChild as unknown as HTMLElement
+    show()
+    while (rendered.length < 3) await new Promise((resolve) => setImmediate(resolve))
+    expect(rendered.length).toBeLessThan(20)
+    server.write('Second')
+    await hasText('Second')
+    while (host.children.length < 20) await turn()
+    vi.restoreAllMocks()
+    expect(rendered.slice(0, 3)).toEqual(['First', 'First', 'First'])
+    expect(commits.filter((texts) => texts.length > 1)).toEqual([])
+    expect(commits.at(-1)).toEqual(['"Second"'])
+    page.IS_REACT_ACT_ENVIRONMENT = true
+    act(() => {
+      root.unmount()
+    })
+    leave()
+    // What React has put off needs the page.
+    for (let count = 0; count < 5; count++) await turn()
   })
 })
