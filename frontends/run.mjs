@@ -18,9 +18,9 @@ const examples = ['assistant-ui', 'copilotkit', 'nextjs', 'react'].map((name) =>
 install(here)
 for (const example of examples) install(example)
 const browser = orFail(findBrowser)
-run('npx', ['vite', 'build'], { cwd: here })
-// The examples use the package as it is published.
+// Pages and examples use the package as it is published.
 run('npm', ['run', '--silent', 'build'], { cwd: join(here, '..') })
+run('npx', ['vite', 'build'], { cwd: here })
 rmSync(screenshots, { recursive: true, force: true })
 const { status } = spawnSync(
   'npx',

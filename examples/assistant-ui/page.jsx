@@ -6,7 +6,12 @@ import {
   MessagePrimitive,
   ThreadPrimitive,
 } from '@assistant-ui/react'
-import { useAgUiInterrupts, useAgUiRuntime, useAgUiSubmitInterruptResponses } from '@assistant-ui/react-ag-ui'
+import {
+  fromAgUiMessages,
+  useAgUiInterrupts,
+  useAgUiRuntime,
+  useAgUiSubmitInterruptResponses,
+} from '@assistant-ui/react-ag-ui'
 import { MillraceHttpAgent } from 'millrace/ag-ui'
 import { useEffect, useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -28,25 +33,22 @@ const history = {
   append: async () => undefined,
 }
 
-/** Puts open interrupts where assistant-ui looks for them: into the last message. */
-function withInterrupts(messages, interrupts) {
+/** What assistant-ui lacks after that: open interrupts belong into the last message, and an empty thread has none. */
+function afterConnecting({ messages, pendingInterrupts: interrupts }) {
   const asking = {
     status: { type: 'requires-action', reason: 'interrupt' },
     metadata: { custom: { agui: { interrupts } } },
   }
-  return messages.map((message, index) =>
-    index === messages.length - 1 ? { ...message, ...asking } : message,
-  )
+  const shown = fromAgUiMessages(messages)
+  return shown.map((message, index) => (index === shown.length - 1 ? { ...message, ...asking } : message))
 }
 
 function Chat({ threadId }) {
   const agent = useMemo(() => new Agent({ url: '/agents/concierge/run', threadId }), [threadId])
   const runtime = useAgUiRuntime({ agent, adapters: { history } })
   agent.onConnected = () => {
-    if (agent.pendingInterrupts.length === 0) return
-    const { messages } = runtime.thread.getState()
-    const asking = withInterrupts(messages, agent.pendingInterrupts)
-    runtime.thread.import(ExportedMessageRepository.fromArray(asking))
+    if (agent.messages.length === 0 || agent.pendingInterrupts.length > 0)
+      runtime.thread.import(ExportedMessageRepository.fromArray(afterConnecting(agent)))
   }
   return (
     <AssistantRuntimeProvider runtime={runtime}>

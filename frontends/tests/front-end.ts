@@ -9,6 +9,8 @@ export interface FrontEnd {
   readonly query?: Readonly<Record<string, string>>
   /** The endpoint of CopilotKit's runtime, for pages that need it. */
   readonly endpoint?: string
+  /** Whether the page connects by itself when it loads, without a runtime. */
+  readonly connects?: boolean
   readonly input: (page: Page) => Locator
   readonly send: (page: Page) => Locator
   readonly stop: (page: Page) => Locator

@@ -6,6 +6,7 @@ import type { Message } from '@ag-ui/core'
 import { systemClock, type Clock } from '../../src/core/clock.js'
 import { createServer, type Logger } from '../../src/server/index.js'
 import { serve } from '../../src/server/node.js'
+import { cuttingProxy } from '../../test/e2e/support-proxy.js'
 import { stageAgents } from './agents.js'
 import { startCopilotKit, type RuntimeProcess } from './copilotkit-process.js'
 import type { FrontEnd } from './front-end.js'
@@ -30,7 +31,13 @@ export interface Rig {
   restartRuntime(): Promise<void>
 }
 
-interface RunningRig extends Rig {
+/** A rig whose pages reach the server by a wire that can break. */
+export interface WiredRig extends Rig {
+  /** Breaks all connections between page and server. */
+  drop(): void
+}
+
+interface RunningRig extends WiredRig {
   /** Takes screenshots, closes the windows, and checks what was reported meanwhile. */
   endTest(name: string): Promise<void>
   close(): Promise<void>
@@ -40,7 +47,7 @@ interface RunningRig extends Rig {
  * Starts the rig for the tests of a file or a `describe`. After each test the page must have reported no error, the server
  * must have logged none, and CopilotKit's runtime must be alive.
  */
-export function useRig(frontEnd: FrontEnd): Rig {
+export function useRig(frontEnd: FrontEnd): WiredRig {
   let running: RunningRig | undefined
   beforeAll(async () => {
     running = await startRig(frontEnd)
@@ -56,6 +63,7 @@ export function useRig(frontEnd: FrontEnd): Rig {
     digging: () => started(running).digging(),
     stored: (agent) => started(running).stored(agent),
     restartRuntime: () => started(running).restartRuntime(),
+    drop: () => started(running).drop(),
   }
 }
 
@@ -72,6 +80,7 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
       signals: false,
     },
   )
+  const wire = await cuttingProxy(server.url, [])
   const startRuntime = () =>
     startCopilotKit(
       server.url,
@@ -94,7 +103,7 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
     open(agent) {
       const thread = threadOf()
       const query = {
-        server: server.url,
+        server: wire.url,
         agent,
         thread,
         ...runtimeQuery(frontEnd, runtime),
@@ -106,6 +115,7 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
       await runtime?.stop()
       runtime = await startRuntime()
     },
+    drop: () => wire.dropAll(),
     async endTest(name) {
       letGo()
       tests++
@@ -119,6 +129,7 @@ async function startRig(frontEnd: FrontEnd): Promise<RunningRig> {
     async close() {
       await windows.close()
       await runtime?.stop()
+      await wire.close()
       await server.close({ graceMs: 0 })
       pages.close()
     },
@@ -173,10 +184,11 @@ async function openBrowser(frontEnd: FrontEnd) {
       open.push(page)
       page.on('pageerror', (error) => reported.push(error.message))
       page.on('console', (line) => {
-        if (line.type() === 'error' && !isNewThread(line)) reported.push(line.text())
+        if (line.type() === 'error' && !isNewThread(line) && !isDropped(line)) reported.push(line.text())
       })
       // Before that, CopilotKit's button stops what it has begun, in place of sending.
-      const connected = frontEnd.endpoint && page.waitForEvent('requestfinished', isConnect)
+      const connects = frontEnd.endpoint !== undefined || frontEnd.connects === true
+      const connected = connects && page.waitForEvent('requestfinished', isConnect)
       await page.goto(address)
       await frontEnd.input(page).waitFor()
       await connected
@@ -202,6 +214,11 @@ function isConnect(request: Request): boolean {
 /** A page that asks for a thread that is not there yet is told so, and the browser reports it. */
 function isNewThread(line: ConsoleMessage): boolean {
   return line.location().url.includes('_snapshot/') && line.text().includes('404')
+}
+
+/** A connection that the test has broken: the browser says so, and the page has to cope. */
+function isDropped(line: ConsoleMessage): boolean {
+  return /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)/.test(line.text())
 }
 
 function loggerTo(logged: string[]): Logger {

@@ -17,16 +17,37 @@ import {
 } from '@assistant-ui/react-ag-ui'
 import { HttpAgent } from '@ag-ui/client'
 import { HttpAgent as NewestHttpAgent } from 'ag-ui-client-1.0.0'
+import { MillraceHttpAgent } from 'millrace/ag-ui'
 import { useMemo, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
 
-/** A page that talks to the server itself: `?server=…&agent=…&thread=…`, and `&newest` for AG-UI's newest client. */
-const { server, agent: name, thread, newest } = Object.fromEntries(new URLSearchParams(location.search))
-const Client = newest === undefined ? HttpAgent : NewestHttpAgent
+/**
+ * A page that talks to the server itself: `?server=…&agent=…&thread=…`, and `&newest` for AG-UI's newest client, or `&own`
+ * for ours.
+ */
+const { server, agent: name, thread, newest, own } = Object.fromEntries(new URLSearchParams(location.search))
+
+/** assistant-ui has no way to connect. It resumes a thread with a run that says nothing: that one connects. */
+class ConnectingAgent extends MillraceHttpAgent {
+  async runAgent(input, subscriber) {
+    if (input.messages.length > 0 || input.resume) return super.runAgent(input, subscriber)
+    const result = await this.connectAgent(input, subscriber)
+    this.onConnected?.()
+    return result
+  }
+}
+
+const Client = own !== undefined ? ConnectingAgent : newest === undefined ? HttpAgent : NewestHttpAgent
+
+/** For an agent that connects. */
+const resumed = {
+  load: async () => ({ messages: [], unstable_resume: true }),
+  append: () => Promise.resolve(),
+}
 
 /** What the server has of this thread, or the page's greeting where it has nothing. */
-const history = {
+const loaded = {
   async load() {
     const greeting = { id: 'hello', role: 'assistant', content: 'Hello, I am the page.' }
     const { messages, interrupts } = (await stored('message_snapshot')) ?? {
@@ -146,7 +167,14 @@ const Assistant = () => <Message role="assistant" />
 
 function Chat() {
   const agent = useMemo(() => new Client({ url: `${server}/agents/${name}/run`, threadId: thread }), [])
+  const history = own === undefined ? loaded : resumed
   const runtime = useAgUiRuntime({ agent, adapters: { history } })
+  agent.onConnected = () => {
+    const { messages, pendingInterrupts } = agent
+    const shown = withInterrupts(fromAgUiMessages(messages), pendingInterrupts)
+    if (messages.length === 0 || pendingInterrupts.length > 0)
+      runtime.thread.import(ExportedMessageRepository.fromArray(shown))
+  }
   const addImported = () => {
     const shown = runtime.thread.getState().messages.filter(({ id }) => id !== 'hello')
     runtime.thread.import(ExportedMessageRepository.fromArray([...shown, ...imported]))

@@ -7,12 +7,31 @@ import {
   useRenderTool,
 } from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
+import { MillraceHttpAgent } from 'millrace/ag-ui'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
 
-/** A page with CopilotKit's second generation of hooks: `?runtime=…&agent=…&thread=…`. */
-const { runtime, agent: agentId, thread } = Object.fromEntries(new URLSearchParams(location.search))
+/**
+ * A page with CopilotKit's second generation of hooks: `?runtime=…&agent=…&thread=…`, or without a runtime
+ * `?server=…&own&agent=…&thread=…`, with our agent.
+ */
+const {
+  runtime,
+  server,
+  own,
+  agent: agentId,
+  thread,
+} = Object.fromEntries(new URLSearchParams(location.search))
+
+const connection =
+  own === undefined
+    ? { runtimeUrl: runtime }
+    : {
+        selfManagedAgents: {
+          [agentId]: new MillraceHttpAgent({ url: `${server}/agents/${agentId}/run` }),
+        },
+      }
 
 function Tools() {
   const [colour, setColour] = useState('white')
@@ -94,7 +113,7 @@ function Greeting() {
 }
 
 createRoot(document.getElementById('root')).render(
-  <CopilotKitProvider runtimeUrl={runtime} enableInspector={false}>
+  <CopilotKitProvider {...connection} enableInspector={false}>
     <Tools />
     <List />
     <Approval />

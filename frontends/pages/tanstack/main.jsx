@@ -1,15 +1,45 @@
 import { fetchServerSentEvents, useChat } from '@tanstack/ai-react'
+import { MillraceHttpAgent } from 'millrace/ag-ui'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
-/** A page that talks to the server itself: `?server=…&agent=…&thread=…`. */
-const { server, agent, thread } = Object.fromEntries(new URLSearchParams(location.search))
+/** A page that talks to the server itself: `?server=…&agent=…&thread=…`, and `&own` for our agent in place of a URL. */
+const { server, agent: name, thread, own } = Object.fromEntries(new URLSearchParams(location.search))
+const url = `${server}/agents/${name}/run`
 
-const connection = fetchServerSentEvents(`${server}/agents/${agent}/run`)
+const agent = new MillraceHttpAgent({ url, threadId: thread })
 
-const initialMessages = [
-  { id: 'hello', role: 'assistant', parts: [{ type: 'text', content: 'Hello, I am the page.' }] },
-]
+/** To load the thread is to connect, whether or not a run is live. */
+const connecting = {
+  connect(messages, _data, signal) {
+    const { id, parts } = messages.at(-1)
+    agent.addMessage({ id, role: 'user', content: parts.map(({ content }) => content).join('') })
+    return eventsOf((subscriber) => agent.runAgent({}, subscriber), signal)
+  },
+  joinRun: (_runId, signal) => eventsOf((subscriber) => agent.connectAgent({}, subscriber), signal),
+  hydrate: async () => ({ messages: [], activeRun: { runId: 'latest' }, interrupts: null }),
+}
+
+/** What the agent tells of a run. To leave is not to stop: the run goes on. */
+function eventsOf(run, signal) {
+  signal?.addEventListener('abort', () => void agent.detachActiveRun())
+  return new window.ReadableStream({
+    start(events) {
+      const over = run({ onEvent: ({ event }) => events.enqueue(event) })
+      over.then(() => events.close()).catch((error) => events.error(error))
+    },
+  })
+}
+
+const options =
+  own === undefined
+    ? {
+        connection: fetchServerSentEvents(url),
+        initialMessages: [
+          { id: 'hello', role: 'assistant', parts: [{ type: 'text', content: 'Hello, I am the page.' }] },
+        ],
+      }
+    : { connection: connecting, persistence: true }
 
 /** A conversation from elsewhere. */
 const imported = [
@@ -32,9 +62,8 @@ function Part({ part }) {
 function Chat() {
   const [text, setText] = useState('')
   const { messages, sendMessage, setMessages, isLoading, error, stop } = useChat({
-    connection,
+    ...options,
     threadId: thread,
-    initialMessages,
   })
   const send = (event) => {
     event.preventDefault()
@@ -59,7 +88,13 @@ function Chat() {
       {error && <p data-testid="error">{error.message}</p>}
       <textarea value={text} onChange={(event) => setText(event.target.value)} />
       {isLoading ? (
-        <button type="button" onClick={stop}>
+        <button
+          type="button"
+          onClick={() => {
+            if (own !== undefined) agent.abortRun()
+            stop()
+          }}
+        >
           Stop
         </button>
       ) : (

@@ -67,6 +67,7 @@ async function* wholeFrames(healing: Healing, first: Response): AsyncGenerator<s
   const signal = healing.init.signal ?? new AbortController().signal
   let lastId: string | undefined
   let hasStarted = false
+  let isOver = false
   let response: Response | undefined = first
   for (;;) {
     try {
@@ -82,11 +83,13 @@ async function* wholeFrames(healing: Healing, first: Response): AsyncGenerator<s
         // A stream that broke before its first id is shown from the start, which clients take once.
         if (!isStart || !hasStarted) yield frame
         hasStarted ||= isStart
-        if (isTerminal.test(frame)) return undefined
+        // Read on to the end: browsers show a request that is left before as one that has failed.
+        isOver ||= isTerminal.test(frame)
       }
     } catch {
       // The connection broke, or fell silent. The rest comes over another one.
     }
+    if (isOver) return undefined
     response = await askForRest(healing, lastId, signal)
   }
 }
