@@ -4,12 +4,12 @@ import { MillraceError } from '../core/errors.js'
 import { randomIds, type IdSource } from '../core/ids.js'
 import { createMemoryStore } from '../threads/memory/store.js'
 import type { Store, ThreadKey } from '../threads/contract.js'
+import { checkOptions } from './check-options.js'
 import {
   defaultLimits,
   type ConsoleOptions,
   type Limits,
   type Logger,
-  type OptionalRoute,
   type ServerOptions,
   type StreamOptions,
   type ThreadRules,
@@ -141,94 +141,4 @@ function agentsByName(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
     byName.set(name, agent)
   }
   return byName
-}
-
-/** Throws INVALID_OPTIONS, naming the option, for values that cannot be meant. */
-export function checkOptions(options: ServerOptions): void {
-  const {
-    limits = {},
-    threads = {},
-    basePath = '',
-    cors,
-    trustProxy,
-    copilotKit,
-    console: consoleOption,
-    routes = {},
-    stream = {},
-  } = options
-  const { onThreadRemoved, ...threadTimes } = threads
-  checkNumbers('limits', limits, Object.keys(defaultLimits))
-  checkNumbers('threads', threadTimes, threadNumbers)
-  if (onThreadRemoved !== undefined && typeof onThreadRemoved !== 'function')
-    throw invalidOption('threads.onThreadRemoved', 'be a function')
-  if (basePath !== '' && !isBasePath(basePath))
-    throw invalidOption('basePath', 'begin with a slash and not end with one')
-  if (typeof trustProxy !== 'function' && !isProxyCount(trustProxy ?? 1))
-    throw invalidOption('trustProxy', 'be the number of proxies in front, from 1, or a function')
-  if (typeof copilotKit === 'object' && !isBasePath(copilotKit.basePath ?? '/copilotkit'))
-    throw invalidOption('copilotKit.basePath', 'begin with a slash and not end with one')
-  if (typeof consoleOption === 'object') checkConsole(consoleOption)
-  for (const [name, isServed] of Object.entries(routes))
-    if (!(name in optionalRoutes) || typeof isServed !== 'boolean')
-      throw invalidOption(
-        `routes.${name}`,
-        `be true or false for one of ${Object.keys(optionalRoutes).join(', ')}`,
-      )
-  checkChoice('stream.lanes', stream.lanes, ['interleaved', 'one-by-one'])
-  checkChoice('logErrors', options.logErrors, ['facts', 'full'])
-  checkChoice('onDisconnect', options.onDisconnect, ['auto', 'continue', 'cancel'])
-  checkChoice('whenBusy', options.whenBusy, ['reject', 'wait', 'preempt', 'cancel-previous'])
-  checkChoice('history', options.history, ['server', 'client'])
-  const origins = cors?.origins ?? []
-  for (const origin of origins === '*' ? [] : origins)
-    if (!isOrigin(origin)) throw invalidOption('cors.origins', 'be origins such as https://app.example.com')
-  if (cors?.credentials === true && origins === '*')
-    throw invalidOption(
-      'cors.credentials',
-      "come with a list of origins: with '*', any page could act for a user",
-    )
-}
-
-function checkConsole({ path = '/console', ...flags }: ConsoleOptions): void {
-  if (!isBasePath(path)) throw invalidOption('console.path', 'begin with a slash and not end with one')
-  for (const [name, value] of Object.entries(flags))
-    if ((name !== 'foreign' && name !== 'toolCalls') || typeof value !== 'boolean')
-      throw invalidOption(`console.${name}`, 'be true or false for one of foreign, toolCalls')
-}
-
-const optionalRoutes: Readonly<Record<OptionalRoute, true>> = {
-  ...{ connect: true, cancel: true, history: true, delete: true, patch: true, metrics: true },
-}
-
-const threadNumbers: readonly (keyof ThreadRules)[] = [
-  ...(['idleTimeoutMs', 'waitingTimeoutMs', 'maxPerUser', 'sweepEveryMs'] as const),
-]
-
-function checkNumbers(group: string, values: object, known: readonly string[]): void {
-  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
-    if (!known.includes(name)) throw invalidOption(`${group}.${name}`, `be one of ${known.join(', ')}`)
-    if (value !== undefined && !(typeof value === 'number' && value > 0))
-      throw invalidOption(`${group}.${name}`, 'be a number above 0')
-  }
-}
-
-function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
-  if (value === undefined || choices.includes(value)) return
-  throw invalidOption(name, `be one of ${choices.map((choice) => `'${choice}'`).join(', ')}`)
-}
-
-function isProxyCount(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 1
-}
-
-function isBasePath(text: string): boolean {
-  return /^(?:\/[^/?#]+)+$/.test(text)
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text
-}
-
-function invalidOption(name: string, must: string): MillraceError {
-  return new MillraceError('INVALID_OPTIONS', `\`${name}\` must ${must}.`, { details: { option: name } })
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkOptions } from './context.js'
+import { checkOptions } from './check-options.js'
 import { defaultLimits, type Limits, type ServerOptions } from './contract.js'
 import { createServer } from './create-server.js'
 import { serve } from './node.js'
@@ -36,10 +36,32 @@ it.each<[string, Partial<ServerOptions>]>([
   ['logErrors', { logErrors: 'all' as 'full' }],
   ['limits.bodybytes', { limits: { bodybytes: 1 } as Partial<Limits> }],
   ['stream.lanes', { stream: { lanes: 'one by one' as 'one-by-one' } }],
+  ['hook', { hook: {} } as object],
+  ['hooks.outputchange', { hooks: { outputchange: () => undefined } } as object],
+  ['state.readonly', { state: { readonly: ['plan'] } } as object],
+  ['stream.logfirst', { stream: { logfirst: true } } as object],
+  ['cors.origin', { cors: { origin: '*' } } as object],
+  ['copilotKit.path', { copilotKit: { path: '/kit' } } as object],
+  ['routes.threads', { routes: { threads: false } } as object],
+  ['routes.patch', { routes: { patch: 'no' } } as object],
 ])('refuses a %s that cannot be meant', (option, options) => {
   expect(() => checkOptions({ agents, ...options })).toThrow(
     expect.objectContaining({ code: 'INVALID_OPTIONS', details: { option } }),
   )
+})
+
+it.each([
+  ['hook', {}, '`hook` is not an option. Did you mean `hooks`?'],
+  ['whenbusy', 'wait', '`whenbusy` is not an option. Did you mean `whenBusy`?'],
+  ['limits', { runPerUser: 1 }, '`limits.runPerUser` is not an option. Did you mean `runsPerUser`?'],
+  [
+    'hooks',
+    { outputChanged: () => undefined },
+    '`hooks.outputChanged` is not an option. Did you mean `outputChange`?',
+  ],
+  ['state', { hidden: ['x'] }, '`state.hidden` is not an option. Known are readOnly, private.'],
+])('names what is most like an unknown member of %s', (name, value, message) => {
+  expect(() => createServer({ agents, log, [name]: value })).toThrow(message)
 })
 
 it('takes options that can be meant', () => {
