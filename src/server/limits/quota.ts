@@ -14,8 +14,10 @@ export interface Quota {
 export interface Share {
   /** Adds to the share. Returns false, and adds nothing, when the user or all users together would hold too much. */
   take(amount: number): boolean
+  /** Gives back what is above this amount. */
+  keep(amount: number): void
   /** Gives all of it back. Releasing twice does nothing. */
-  release(): void
+  readonly release: () => void
 }
 
 /** The name of a user among those of all apps. */
@@ -37,6 +39,11 @@ export function createQuota({ total, perUser }: QuotaLimits): Quota {
     open(owner) {
       const key = userKey(owner)
       let share = 0
+      const keep = (amount: number): void => {
+        if (share <= amount) return
+        add(key, amount - share)
+        share = amount
+      }
       return {
         take(amount) {
           if (heldByAll + amount > total || (heldBy.get(key) ?? 0) + amount > perUser) return false
@@ -44,10 +51,8 @@ export function createQuota({ total, perUser }: QuotaLimits): Quota {
           add(key, amount)
           return true
         },
-        release() {
-          if (share > 0) add(key, -share)
-          share = 0
-        },
+        keep,
+        release: () => keep(0),
       }
     },
   }

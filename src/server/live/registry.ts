@@ -45,8 +45,11 @@ export interface RunRegistry {
   readonly size: number
   get(key: ThreadKey): LiveRun | undefined
   all(): readonly LiveRun[]
-  /** Reserves a slot for a run, live or waiting, and returns its release. Throws TOO_MANY_RUNS when there is none. */
-  reserve(key: ThreadKey): () => void
+  /**
+   * Reserves a slot for a run, live or waiting, and returns its release. Throws TOO_MANY_RUNS when there is none. The first that
+   * waits to replace the live run of its thread counts as one with it.
+   */
+  reserve(key: ThreadKey, options?: { readonly isReplacing?: boolean }): () => void
   add(run: LiveRun): void
   remove(run: LiveRun): void
   readonly starting: StartingRuns
@@ -68,8 +71,8 @@ export interface StartingRuns {
   /** Keeps a request until `start` settles. */
   add(start: Promise<unknown>, run: StartingRun): void
   stopAll(reason: Error): void
-  /** Whether there is one on a thread with another run id. */
-  hasOther(run: Pick<LiveRun, 'key' | 'runId'>): boolean
+  /** Whether there is one on a thread, with another run id than this. */
+  hasOther(run: Pick<LiveRun, 'key'> & { readonly runId?: string }): boolean
   /**
    * Cancels those on a thread, or only the one with this run id. Resolves when they have started or failed, with the id
    * of the first. Undefined when there is none.
@@ -92,6 +95,7 @@ export function createRunRegistry({
   const slotsByUser = new Map<string, number>()
   const watchers = new Set<RunWatcher>()
   let slots = 0
+  const starting = createStartingRuns()
 
   return {
     get size() {
@@ -99,11 +103,12 @@ export function createRunRegistry({
     },
     get: (key) => live.get(threadKeyText(key)),
     all: () => [...live.values()],
-    reserve({ app, user }) {
-      const owner = JSON.stringify([app, user])
+    reserve(key, { isReplacing = false } = {}) {
+      const owner = JSON.stringify([key.app, key.user])
       const own = slotsByUser.get(owner) ?? 0
-      if (slots >= maxRuns) throw tooManyRuns(`${slots} runs are live or wait; no more than ${maxRuns} may.`)
-      if (own >= runsPerUser)
+      const counted = isReplacing && live.has(threadKeyText(key)) && !starting.hasOther({ key }) ? 1 : 0
+      if (slots - counted >= maxRuns) throw tooManyRuns(`${slots} runs are live or wait; no more than ${maxRuns} may.`)
+      if (own - counted >= runsPerUser)
         throw tooManyRuns(`${own} runs of this user are live or wait; no more than ${runsPerUser} may.`)
       slotsByUser.set(owner, own + 1)
       slots++
@@ -124,7 +129,7 @@ export function createRunRegistry({
     remove(run) {
       if (live.get(threadKeyText(run.key)) === run) live.delete(threadKeyText(run.key))
     },
-    starting: createStartingRuns(),
+    starting,
     watch(watcher) {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)

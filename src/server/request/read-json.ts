@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
+import { jsonSize } from '../../core/json-size.js'
 import type { Owner } from '../../threads/contract.js'
 import type { Limits } from '../contract.js'
 import type { Quota, Share } from '../limits/quota.js'
@@ -25,6 +26,23 @@ export async function readJson(
   owner: Pick<Owner, 'app' | 'user'>,
   options: ReadJsonOptions,
 ): Promise<unknown> {
+  const { value, release } = await readHeldJson(request, owner, options)
+  release()
+  return value
+}
+
+/** A value whose size counts as bytes in flight until `release` is called. Releasing twice does nothing. */
+export interface HeldJson {
+  readonly value: unknown
+  readonly release: () => void
+}
+
+/** The same for a value that may have to wait: its size counts among the bytes in flight until it is released. */
+export async function readHeldJson(
+  request: Request,
+  owner: Pick<Owner, 'app' | 'user'>,
+  options: ReadJsonOptions,
+): Promise<HeldJson> {
   checkMediaType(request.headers)
   const share = options.bodies.open(owner)
   try {
@@ -33,9 +51,12 @@ export async function readJson(
     measureJson(bytes, options.limits)
     const value = parseBody(bytes)
     assertSafeJson(value, { maxDepth: options.limits.jsonDepth })
-    return value
-  } finally {
+    // The body is gone, with its white space and escapes.
+    share.keep(jsonSize(value, bytes.byteLength))
+    return { value, release: share.release }
+  } catch (error) {
     share.release()
+    throw error
   }
 }
 
