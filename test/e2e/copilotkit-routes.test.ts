@@ -5,10 +5,11 @@ import { MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/l
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fromAdk } from '../../src/adk/index.js'
+import { manualClock } from '../../src/core/clock.js'
 import { defineAgent, defineTool } from '../../src/index.js'
 import { fromLangGraph } from '../../src/langgraph/index.js'
 import { scriptedModel, type ModelRequest } from '../../src/models/index.js'
-import type { ServerOptions } from '../../src/server/index.js'
+import { createServer, type ServerOptions } from '../../src/server/index.js'
 import { says as saysLlm, ScriptedLlm } from '../support/adk/scripted-llm.js'
 import { deferred } from '../support/run-agent.js'
 import { serveAgents } from '../support/serve-agents.js'
@@ -541,6 +542,27 @@ describe('debug events', () => {
         return response.status
       })
       .toBe(200)
+  })
+
+  it('end for an inspector that reads nothing, as all streams do', async () => {
+    const clock = manualClock(1_700_000_000_000)
+    const { agent } = endlessAgent()
+    const server = createServer({
+      ...{ agents: [agent], clock, copilotKit: { debugEvents: true } },
+      limits: { streamsPerUser: 1, heartbeatMs: 1_000, stallMs: 10_000 },
+    })
+    const open = () => server.fetch(new Request('http://localhost/copilotkit/cpk-debug-events'))
+    const first = await open()
+    expect((await open()).status).toBe(429)
+    await clock.advance(10_900)
+    expect((await open()).status).toBe(429)
+    await clock.advance(200)
+    const second = await open()
+    expect(second.status).toBe(200)
+    await expect(first.text()).rejects.toThrow('reads nothing')
+    await second.body?.cancel()
+    expect(clock.pending).toBe(0)
+    await server.close({ graceMs: 0 })
   })
 
   it('end when the server closes, and do not keep it open', async () => {

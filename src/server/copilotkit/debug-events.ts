@@ -26,7 +26,10 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
   const following = new Set<Promise<void>>()
   let unwatch: () => void = () => undefined
   let cancelTimer: () => void = () => undefined
+  let cancelStall: (() => void) | undefined
   const wake = (): void => {
+    cancelStall?.()
+    cancelStall = undefined
     for (const resume of waiting) resume()
     waiting.clear()
   }
@@ -41,8 +44,17 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
     const write = (text: string): void => {
       if (!gone.signal.aborted) controller.enqueue(encoder.encode(text))
     }
+    const isBehind = (): boolean => (controller.desiredSize ?? 1) <= 0
+    /** One that takes nothing for `stallMs` is disconnected, as from any stream. */
+    const watchStall = (): void => {
+      cancelStall ??= clock.schedule(limits.stallMs, () => {
+        end()
+        controller.error(new Error('The inspector reads nothing.'))
+      })
+    }
     const beat = (): void => {
-      write(sseHeartbeat)
+      if (isBehind()) watchStall()
+      else write(sseHeartbeat)
       cancelTimer = clock.schedule(limits.heartbeatMs, beat)
     }
     const close = (): void => {
@@ -57,7 +69,9 @@ function streamDebugEvents(server: ServerContext, { user }: UserRequest): Readab
       for await (const { entries } of run.feed.lookOn(after, gone.signal)) {
         for (const entry of entries)
           write(`data: ${JSON.stringify(toDebugEvent(run, entry, clock.now()))}\n\n`)
-        if ((controller.desiredSize ?? 1) <= 0) await new Promise<void>((resume) => waiting.add(resume))
+        if (!isBehind()) continue
+        watchStall()
+        await new Promise<void>((resume) => waiting.add(resume))
       }
     }
     const onRun = (run: LiveRun, after = run.firstSeq - 1): void => {
