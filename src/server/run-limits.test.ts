@@ -91,35 +91,34 @@ describe('limits.runsPerUser', () => {
   })
 })
 
-describe.each(['cancel-previous', 'preempt'] as const)(
-  'a run that replaces its predecessor (%s)',
-  (whenBusy) => {
-    it.each([{ runsPerUser: 1 }, { runs: 1 }])('counts as one with it: %o', async (limits) => {
-      const { made, first } = await busy({ limits, whenBusy })
-      expect(textOf(await made.run({ runId: 'run-2' }))).toBe('Fine.')
-      await first.ended
-      expect(textOf(await made.run({ runId: 'run-3', threadId: 'thread-2' }))).toBe('Fine.')
-    })
+describe('a run that replaces its predecessor', () => {
+  const whenBusy = 'cancel-previous'
 
-    it('counts when another waits already, and on another thread', async () => {
-      const lock = deferred()
-      let locked = 0
-      const hooks = {
-        lock: async () => {
-          if (locked++ > 0) await lock.promise
-          return () => undefined
-        },
-      }
-      const { made } = await busy({ limits: { runsPerUser: 1 }, whenBusy, hooks })
-      const second = await made.open('/run', { body: inputOf({ runId: 'run-2' }) })
-      expectRefusal(await made.ask('POST /run', { body: inputOf({ runId: 'run-3' }) }), 429, 'TOO_MANY_RUNS')
-      const other = { body: inputOf({ runId: 'run-4', threadId: 'thread-2' }) }
-      expectRefusal(await made.ask('POST /run', other), 429, 'TOO_MANY_RUNS')
-      lock.resolve()
-      await second.ended
-    })
-  },
-)
+  it.each([{ runsPerUser: 1 }, { runs: 1 }])('counts as one with it: %o', async (limits) => {
+    const { made, first } = await busy({ limits, whenBusy })
+    expect(textOf(await made.run({ runId: 'run-2' }))).toBe('Fine.')
+    await first.ended
+    expect(textOf(await made.run({ runId: 'run-3', threadId: 'thread-2' }))).toBe('Fine.')
+  })
+
+  it('counts when another waits already, and on another thread', async () => {
+    const lock = deferred()
+    let locked = 0
+    const hooks = {
+      lock: async () => {
+        if (locked++ > 0) await lock.promise
+        return () => undefined
+      },
+    }
+    const { made } = await busy({ limits: { runsPerUser: 1 }, whenBusy, hooks })
+    const second = await made.open('/run', { body: inputOf({ runId: 'run-2' }) })
+    expectRefusal(await made.ask('POST /run', { body: inputOf({ runId: 'run-3' }) }), 429, 'TOO_MANY_RUNS')
+    const other = { body: inputOf({ runId: 'run-4', threadId: 'thread-2' }) }
+    expectRefusal(await made.ask('POST /run', other), 429, 'TOO_MANY_RUNS')
+    lock.resolve()
+    await second.ended
+  })
+})
 
 it('a run that waits is refused beyond the limit as ever: it replaces nothing', async () => {
   const { made } = await busy({ limits: { runsPerUser: 1 }, whenBusy: 'wait' })

@@ -219,7 +219,7 @@ export interface Page {
   readonly cursor?: string
   /** Leaves out threads that their user has put away. Default false. */
   readonly withoutArchived?: boolean
-  /** Only threads whose title has this text in it. ASCII letters count as equal in either case. */
+  /** Only threads whose title has this text in it. Letters of all scripts count as equal in either case. */
   readonly search?: string
 }
 

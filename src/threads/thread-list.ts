@@ -19,14 +19,15 @@ function withoutStart({ start: _, ...run }: RunRecord): Omit<RunRecord, 'start'>
   return run
 }
 
-/** Whether a title has the text of a search in it. ASCII letters count as equal in either case; without a text, all match. */
+/** Whether a title has the text of a search in it, whatever the case of their letters; without a text, all match. */
 export function titleMatches(title: string, search: string | undefined): boolean {
-  return search === undefined || toLowerAscii(title).includes(toLowerAscii(search))
+  return search === undefined || foldCase(title).includes(foldCase(search))
 }
 
-// As SQLite's `lower`: stores agree on what they find.
-function toLowerAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+/** A text as searches compare it: without regard to case, in all scripts and whatever the locale. */
+export function foldCase(text: string): string {
+  // Upper case first: it makes one of letters that have several lower ones, such as those of the Greek sigma.
+  return text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }
 
 /** The last thread of a page. The next page begins after it, even if the thread was changed or removed meanwhile. */

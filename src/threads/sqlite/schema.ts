@@ -84,6 +84,9 @@ const migrations: readonly string[] = [
   // A title that a person has given is not replaced.
   `ALTER TABLE threads ADD COLUMN is_title_given INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE threads ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
+  // SQLite knows the case of ASCII letters only. Titles written before are found by those until they change.
+  `ALTER TABLE threads ADD COLUMN folded_title TEXT NOT NULL DEFAULT '';
+   UPDATE threads SET folded_title = lower(title);`,
 ]
 
 /** Configures a database and migrates its tables. Throws STORE_ERROR for a damaged file, and for tables of a later Millrace. */

@@ -9,6 +9,7 @@ import type {
   ThreadLabels,
   ThreadSummary,
 } from '../contract.js'
+import { foldCase } from '../thread-list.js'
 import {
   type SqlInteger,
   type SqliteConnection,
@@ -66,7 +67,8 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
   )
   const update = connection.prepare(
     `UPDATE threads SET version = ?, updated_at = max(updated_at, ?), message_count = ?,
-       interrupt_count = ?, pending_count = ?, title = iif(is_title_given, title, coalesce(?, title)), forked_from = coalesce(?, forked_from),
+       interrupt_count = ?, pending_count = ?, title = iif(is_title_given, title, coalesce(?, title)),
+       folded_title = iif(is_title_given, folded_title, coalesce(?, folded_title)), forked_from = coalesce(?, forked_from),
        run_id = coalesce(?, run_id), interrupts = ?, pending = ?, state = ?, checkpoint = ?,
        shown = CASE WHEN ? THEN coalesce(shown, state) ELSE ? END WHERE id = ?`,
   )
@@ -98,6 +100,7 @@ export function createThreadRows(connection: SqliteConnection): ThreadRows {
         interrupts.length,
         pendingToolCalls.length,
         textOrNull(change.title),
+        foldedOrNull(change.title),
         textOrNull(change.forkedFrom),
         textOrNull(run?.runId),
         JSON.stringify(interrupts),
@@ -161,19 +164,29 @@ function createVersions(connection: SqliteConnection) {
 function createLabel(connection: SqliteConnection): ThreadRows['label'] {
   // A row with events alone is no thread yet.
   const label = connection.prepare<HeadRow>(
-    `UPDATE threads SET title = coalesce(?, title), is_title_given = max(is_title_given, ?),
+    `UPDATE threads SET title = coalesce(?, title), folded_title = coalesce(?, folded_title), is_title_given = max(is_title_given, ?),
        archived = coalesce(?, archived)
      WHERE ${keyMatches} AND (version > 0 OR run_id IS NOT NULL) RETURNING id`,
   )
   return (key, { title, archived }) => {
     const isArchived = archived === undefined ? null : Number(archived)
-    const row = label.get(textOrNull(title), Number(title !== undefined), isArchived, ...keyParams(key))
+    const row = label.get(
+      textOrNull(title),
+      foldedOrNull(title),
+      Number(title !== undefined),
+      isArchived,
+      ...keyParams(key),
+    )
     return row !== undefined
   }
 }
 
 function textOrNull(text: string | undefined): string | null {
   return text === undefined ? null : toSqlText(text)
+}
+
+function foldedOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : toSqlText(foldCase(text))
 }
 
 function jsonOrNull(value: unknown): string | null {

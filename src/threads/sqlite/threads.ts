@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.js'
 import { MillraceError } from '../../core/errors.js'
 import type { Lease, Owner, Page, ThreadChange, ThreadKey, ThreadPage, ThreadStore } from '../contract.js'
 import { forkSource } from '../thread-key.js'
-import { fromCursor, toCursor } from '../thread-list.js'
+import { foldCase, fromCursor, toCursor } from '../thread-list.js'
 import {
   type SqliteConnection,
   keyMatches,
@@ -127,7 +127,7 @@ function createList(connection: SqliteConnection): (owner: Owner, page: Page) =>
   const list = connection.prepare<SummaryRow>(
     `${selectSummaries} WHERE version > 0 AND app = ? AND user = ? AND agent = ?
        AND updated_at <= ? AND (updated_at < ? OR thread > ?) AND archived <= ?
-       AND (instr(lower(title), lower(?)) OR instr(lower(title), lower(?)))
+       AND (instr(folded_title, ?) OR instr(folded_title, ?))
      ORDER BY updated_at DESC, thread LIMIT ?`,
   )
   return (owner, { limit, cursor, search = '', withoutArchived = false }) =>
@@ -135,8 +135,9 @@ function createList(connection: SqliteConnection): (owner: Owner, page: Page) =>
       const { updatedAt, thread } = cursor === undefined ? beforeFirstPage : fromCursor(cursor)
       const from = [updatedAt, updatedAt, toSqlText(thread)]
       // Every text has the empty one in it. Some titles are stored as JSON, see `toSqlText`.
-      const escaped = JSON.stringify(search).slice(1, -1)
-      const plain = search.includes('\0') || /\p{Surrogate}/u.test(search) ? escaped : search
+      const text = foldCase(search)
+      const escaped = JSON.stringify(text).slice(1, -1)
+      const plain = text.includes('\0') || /\p{Surrogate}/u.test(text) ? escaped : text
       const found = list.all(
         ...ownerParams(owner),
         ...from,

@@ -116,12 +116,26 @@ export function describeLists(rig: Rig): void {
       }
     }
 
-    test('finds those with the text in their title, whatever the case of ASCII letters, the latest first', async () => {
+    test('finds those with the text in their title, whatever the case, the latest first', async () => {
       await titled({ a: 'Trip to Rome', b: 'Cake', c: 'roman food' })
       expect(await found('ROM')).toEqual(['c', 'a'])
       expect(await found('cake')).toEqual(['b'])
       expect(await found('paris')).toEqual([])
       expect(await found('')).toEqual(['c', 'b', 'a'])
+    })
+
+    test('knows the case of letters in all scripts', async () => {
+      await titled({ de: 'Fahrt ÜBER die Straße', ru: 'Поездка в МОСКВУ', el: 'ΟΔΟΣ', zh: '去北京 Trip' })
+      await rig.save(keyOf('named'), { title: 'x' })
+      await rig.store.threads.label(keyOf('named'), { title: 'ČEŠTINA' })
+      for (const text of ['über', 'ÜBER', 'U\u0308ber', 'STRASSE', 'straße'])
+        expect(await found(text), text).toEqual(['de'])
+      for (const text of ['москву', 'ПОЕЗДКА']) expect(await found(text), text).toEqual(['ru'])
+      for (const text of ['οδος', 'οδοσ', 'Οδός'.normalize('NFD').replace('\u0301', '')])
+        expect(await found(text), text).toEqual(['el'])
+      for (const text of ['北京', '京 trip']) expect(await found(text), text).toEqual(['zh'])
+      expect(await found('čeština')).toEqual(['named'])
+      expect(await found('uber')).toEqual([])
     })
 
     test('has all of them on its pages, each once', async () => {
