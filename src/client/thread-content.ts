@@ -21,7 +21,8 @@ interface Replacement {
   readonly facts: ThreadFacts
 }
 
-const none: readonly never[] = []
+/** One list for all that is empty: it keeps its identity. */
+export const none: readonly never[] = []
 
 /** What a thread holds, as the fold of its events, and snapshots of it that keep the identity of what has not changed. */
 export class ThreadContent {

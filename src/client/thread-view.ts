@@ -13,7 +13,7 @@ import type { PendingCall, RunResult } from './contract.js'
 import { toClientError } from './http.js'
 import { share } from './share.js'
 import { nextSubagents } from './subagents.js'
-import { ThreadContent } from './thread-content.js'
+import { none, ThreadContent } from './thread-content.js'
 import { toRunResult, toRunStatus, toThreadFacts, type ThreadFacts } from './thread-facts.js'
 
 /** An event as it came, with its id if it had one. */
@@ -27,8 +27,6 @@ interface Origin {
   readonly hasId: boolean
   readonly isOwn: boolean
 }
-
-const none: readonly never[] = []
 
 /** A thread as its events tell it. Takes each event once, and does a constant amount of work for it. */
 export class ThreadView {

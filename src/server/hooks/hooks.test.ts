@@ -791,9 +791,7 @@ describe('a hook that throws', () => {
     }
     const mend = () => void (isBroken = false)
     // Not a member that the server sees: it refuses hooks that it does not know.
-    return Object.defineProperty({ [name]: hook }, 'mend', { value: mend }) as unknown as Hooks & {
-      mend: () => void
-    }
+    return Object.defineProperty({ [name]: hook }, 'mend', { value: mend })
   }
 
   const mend = (hooks: Hooks) => (hooks as { mend?: () => void }).mend?.()

@@ -107,7 +107,8 @@ export function createRunRegistry({
       const owner = JSON.stringify([key.app, key.user])
       const own = slotsByUser.get(owner) ?? 0
       const counted = isReplacing && live.has(threadKeyText(key)) && !starting.hasOther({ key }) ? 1 : 0
-      if (slots - counted >= maxRuns) throw tooManyRuns(`${slots} runs are live or wait; no more than ${maxRuns} may.`)
+      if (slots - counted >= maxRuns)
+        throw tooManyRuns(`${slots} runs are live or wait; no more than ${maxRuns} may.`)
       if (own - counted >= runsPerUser)
         throw tooManyRuns(`${own} runs of this user are live or wait; no more than ${runsPerUser} may.`)
       slotsByUser.set(owner, own + 1)
