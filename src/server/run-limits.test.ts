@@ -101,6 +101,15 @@ describe('a run that replaces its predecessor', () => {
     expect(textOf(await made.run({ runId: 'run-3', threadId: 'thread-2' }))).toBe('Fine.')
   })
 
+  it('counts as one with it, also while it lets the first come to a safe point', async () => {
+    const gate = deferred()
+    const { made, first } = await busy({ limits: { runsPerUser: 1 }, whenBusy: 'preempt' }, gate.promise)
+    const second = made.run({ runId: 'run-2' })
+    gate.resolve()
+    await first.ended
+    expect(textOf(await second)).toBe('Fine.')
+  })
+
   it('counts when another waits already, and on another thread', async () => {
     const lock = deferred()
     let locked = 0
