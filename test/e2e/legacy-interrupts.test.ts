@@ -36,10 +36,10 @@ const answered = (resume: unknown, interruptEvent?: unknown) => ({
 
 const question = { kind: 'route', options: ['sea', 'air'] }
 
-function routeGraph(): Agent {
+function routeGraph(value: unknown = question): Agent {
   const State = Annotation.Root({ ...MessagesAnnotation.spec })
   const graph = new StateGraph(State)
-    .addNode('ask', () => ({ messages: [{ role: 'ai', content: `By ${String(interrupt(question))}.` }] }))
+    .addNode('ask', () => ({ messages: [{ role: 'ai', content: `By ${String(interrupt(value))}.` }] }))
     .addEdge(START, 'ask')
     .compile({ checkpointer: new MemorySaver() })
   return fromLangGraph(graph, { name: 'router' })
@@ -95,10 +95,10 @@ async function asking(agent: Agent) {
 }
 
 describe('a page from before 1.0', () => {
-  it('is shown the raw value of a graph beside the outcome: in the run, on connect and when asked again', async () => {
+  it('is shown the raw value of a graph in place of the outcome: in the run, on connect and when asked again', async () => {
     const { url, client, events } = await asking(routeGraph())
     expect(shownTo(events)).toEqual([question])
-    expect(client.pendingInterrupts[0]?.metadata).toMatchObject({ langgraph: { value: question } })
+    expect(client.pendingInterrupts).toEqual([])
     const reloaded = oldClient({ url })
     const replayed = eventsTo(reloaded)
     await reloaded.connectAgent()
@@ -112,11 +112,7 @@ describe('a page from before 1.0', () => {
 
   it('answers the way it used to, as a value or as JSON', async () => {
     for (const resume of ['sea', '["air"]']) {
-      const { url, client } = await asking(routeGraph())
-      // The client that was asked insists on `resume`; the runtime of CopilotKit makes a new one for each request.
-      await expect(client.runAgent(answered(resume, question))).rejects.toThrow('not addressed by resume')
-      const page = oldClient({ url })
-      page.setMessages(client.messages)
+      const { client: page } = await asking(routeGraph())
       await page.runAgent(answered(resume, question))
       expect(page.messages.at(-1)?.content).toBe(resume === 'sea' ? 'By sea.' : 'By air.')
     }
@@ -124,7 +120,7 @@ describe('a page from before 1.0', () => {
 
   it('is shown a review of several actions as one, and decides on all of them', async () => {
     const paid: number[] = []
-    const { url, client, events } = await asking(reviewGraph(paid))
+    const { client: page, events } = await asking(reviewGraph(paid))
     const [review, ...others] = shownTo(events)
     expect(others).toEqual([])
     expect(review).toMatchObject({
@@ -133,10 +129,19 @@ describe('a page from before 1.0', () => {
         { name: 'pay', args: { amount: 2 } },
       ],
     })
-    const page = oldClient({ url })
-    page.setMessages(client.messages)
     await page.runAgent(answered({ decisions: [{ type: 'approve' }, { type: 'approve' }] }, review))
     expect(paid).toEqual([1, 2])
+  })
+
+  it('is shown the outcome beside the value of a graph that speaks as AG-UI does', async () => {
+    const { client, events } = await asking(routeGraph({ reason: 'route', message: 'How?' }))
+    expect(shownTo(events)).toEqual([{ reason: 'route', message: 'How?' }])
+    expect(client.pendingInterrupts).toMatchObject([{ reason: 'route', message: 'How?' }])
+    // Such a client insists on `resume`.
+    await expect(client.runAgent(answered('sea'))).rejects.toThrow('not addressed by resume')
+    const [{ id: interruptId } = { id: '' }] = client.pendingInterrupts
+    await client.runAgent({ resume: [{ interruptId, status: 'resolved', payload: 'sea' }] })
+    expect(client.messages.at(-1)?.content).toBe('By sea.')
   })
 
   it.each([

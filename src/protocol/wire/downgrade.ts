@@ -11,7 +11,7 @@ import type { AgUiEvent, EventOf, FieldNote, Fold } from '../contract.js'
 import { createFold } from '../fold/fold.js'
 import { isForDisplay } from '../messages.js'
 import { createSubagentInliner, type Lose } from './inline-subagents.js'
-import { onInterruptEvents } from './on-interrupt.js'
+import { hidesValue, onInterruptEvents } from './on-interrupt.js'
 import { toVersion10 } from './versions.js'
 
 export interface DowngradeOptions {
@@ -63,7 +63,8 @@ export function createDowngrade({
     }
     const shown = toLegacyShape(toVersion10(inlined), lose)
     if (shown.type !== 'RUN_FINISHED' || shown.outcome?.type !== 'interrupt') return [shown]
-    return [...onInterruptEvents(shown.outcome.interrupts), shown]
+    const { outcome, ...bareEnd } = shown
+    return [...onInterruptEvents(outcome.interrupts), hidesValue(outcome.interrupts) ? bareEnd : shown]
   }
 }
 

@@ -80,10 +80,16 @@ const reviewed: Interrupt[] = [
   { id: 'q2', reason: 'confirmation', metadata: { langgraph: { value: { name: 'send' }, action: 1 } } },
 ]
 
+const downgraded = (interrupts: Interrupt[]) =>
+  createDowngrade()({
+    ...{ type: 'RUN_FINISHED', threadId: 't', runId: 'r' },
+    outcome: { type: 'interrupt', interrupts },
+  })
+
 describe('the end of an interrupted run, for a client before 1.0', () => {
   function onInterrupt(...interrupts: Interrupt[]) {
     const outcome = { type: 'interrupt' as const, interrupts }
-    const events = createDowngrade()({ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome })
+    const events = downgraded(interrupts)
     expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome })
     return events.slice(0, -1).map((event) => (event.type === 'CUSTOM' ? [event.name, event.value] : event))
   }
@@ -104,5 +110,25 @@ describe('the end of an interrupted run, for a client before 1.0', () => {
   it('has the interrupt itself when no graph raised it', () => {
     const [interrupt] = asking('q1')
     if (interrupt) expect(onInterrupt(interrupt)).toEqual([['on_interrupt', interrupt]])
+  })
+
+  it.each<[string, Interrupt[]]>([
+    ['a text', [graphInterrupt('q1', 'Sea?')]],
+    ['an object with members of its own', [graphInterrupt('q1', { message: 'How?', options: ['sea'] })]],
+    ['a review', reviewed],
+  ])('is the one value of a graph alone, when it is %s: the outcome would hide it', (_, interrupts) => {
+    const [asked, end, ...others] = downgraded(interrupts)
+    expect(others).toEqual([])
+    expect(asked).toMatchObject({ type: 'CUSTOM', name: 'on_interrupt' })
+    expect(end).toEqual({ type: 'RUN_FINISHED', threadId: 't', runId: 'r' })
+  })
+
+  it('keeps the outcome when it says all that the value of a graph says', () => {
+    const spoken = { reason: 'confirmation', message: 'Pay?', expiresAt: '2027-01-01T00:00:00Z' }
+    const { expiresAt: _, ...kept } = spoken
+    for (const value of [spoken, { message: 'Pay?' }, {}, null])
+      expect(downgraded([{ ...graphInterrupt('q1', value), ...spoken }]).at(-1)).toMatchObject({
+        outcome: { type: 'interrupt', interrupts: [kept] },
+      })
   })
 })

@@ -16,6 +16,23 @@ export function onInterruptEvents(interrupts: readonly Interrupt[]): EventOf<'CU
   return toLegacyInterrupts(interrupts).map(({ value }) => ({ type: 'CUSTOM', name: 'on_interrupt', value }))
 }
 
+/**
+ * Whether the outcome hides the value of a graph. CopilotKit gives its pages the interrupt of the outcome where there is one,
+ * in place of the value that they are written for, and with the members that AG-UI knows alone. Of several interrupts it
+ * gives one value only: there the outcome says more.
+ */
+export function hidesValue(interrupts: readonly Interrupt[]): boolean {
+  const [only, ...others] = toLegacyInterrupts(interrupts)
+  const [interrupt] = interrupts
+  if (!only || !interrupt || others.length > 0 || only.value === null) return false
+  if (!isRecord(only.value)) return true
+  const shown = new Map(Object.entries(interrupt))
+  // These clients get no `expiresAt`.
+  const saysMore = ([key, member]: [string, unknown]): boolean =>
+    key !== 'expiresAt' && !isEqual(shown.get(key), member)
+  return Object.entries(only.value).some(saysMore)
+}
+
 /** The actions of a review of LangGraph are one again, as the graph raised it. */
 function toLegacyInterrupts(interrupts: readonly Interrupt[]): LegacyInterrupt[] {
   const all: LegacyInterrupt[] = []
