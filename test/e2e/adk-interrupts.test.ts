@@ -719,6 +719,22 @@ describe('interrupts in trees', () => {
       ])
     })
 
+    it('nodes of a workflow that ask one after the other each get their answer', async () => {
+      const a = agentOf('a', [removes('/a'), says('A.')])
+      const b = agentOf('b', [removes('/b'), says('B.')])
+      const c = agentOf('c', [says('C.')])
+      const root = () => new Workflow({ name: 'flow', edges: [[START, a.make(), b.make(), c.make()]] })
+      const tree = await serveTree(root, between)
+      await tree.say('Go')
+      const second = await tree.confirm()
+      expect([textIn(second), interruptsIn(second).length, done]).toEqual(['A.', 1, ['/a']])
+      expect(textIn(await tree.confirm())).toBe('B.C.')
+      expect([askedOften(a, b, c), done]).toEqual([
+        [2, 2, 1],
+        ['/a', '/b'],
+      ])
+    })
+
     const removeAndPick = callsTool({ name: 'remove', args: { path: '/b' } }, { name: 'pick' })
 
     it.each<[kind: string, (agents: [LlmAgent, LlmAgent, LlmAgent]) => BaseAgent | Workflow]>([

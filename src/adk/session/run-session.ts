@@ -13,6 +13,7 @@ import {
 import { systemClock, type Clock } from '../../core/clock.js'
 import { isEqual } from '../../core/json.js'
 import type { SessionKey } from '../adk-types.js'
+import { hideFinishedWaits } from './finished-nodes.js'
 import { withEventMark, type EventMark } from './marks.js'
 import type { SessionPlan } from './plan-session.js'
 import { eventParts, isMarked, notePlainEvents } from './session-events.js'
@@ -65,6 +66,7 @@ export async function prepareRunSession(options: RunSessionOptions): Promise<Run
     await append(event)
     view.events.push(event)
   }
+  hideFinishedWaits(view.events)
   const run = new RunSessionService({ options, plan, view, append })
   return { service: run, session: view, plan, events: run.events, isNew }
 }
