@@ -20,6 +20,7 @@ for (const example of examples) install(example)
 const browser = orFail(findBrowser)
 // Pages and examples use the package as it is published.
 run('npm', ['run', '--silent', 'build'], { cwd: join(here, '..') })
+run('npx', ['tsc', '-p', 'examples/tsconfig.json'], { cwd: join(here, '..') })
 run('npx', ['vite', 'build'], { cwd: here })
 rmSync(screenshots, { recursive: true, force: true })
 const { status } = spawnSync(

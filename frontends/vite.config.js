@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 const pages = join(import.meta.dirname, 'pages')
-const names = ['copilotkit', 'copilotkit-v2', 'copilotkit-alone', 'assistant-ui', 'tanstack']
+const names = ['copilotkit', 'copilotkit-v2', 'copilotkit-alone', 'dojo', 'assistant-ui', 'tanstack']
 
 export default defineConfig({
   root: pages,
