@@ -1,11 +1,13 @@
 /** The pages of the Dojo on agents of Google ADK. */
 import { FunctionTool, LlmAgent, START, Workflow } from '@google/adk'
 import type { Agent } from 'millrace'
-import { fromAdk, type AdkOptions } from 'millrace/adk'
+import { withA2ui } from 'millrace/a2ui'
+import { a2uiTool, fromAdk, type AdkOptions } from 'millrace/adk'
 import { z } from 'zod'
 import { adkModel, type Script } from './models.js'
 import * as scripts from './scripts.js'
 import { booked, cookbook, meeting, page, place, plan, weatherIn, work } from './shapes.js'
+import { flightList, hotelCards, hotelList, showFlights, showHotels } from './surfaces.js'
 import { chosen, experiences, flightChoice, hotelChoice, type Choice } from './travel.js'
 
 type LlmOptions = ConstructorParameters<typeof LlmAgent>[0]
@@ -113,6 +115,16 @@ const scheduleMeeting = new FunctionTool({
   },
 })
 
+const searchFlights = new FunctionTool({
+  ...{ name: 'search_flights', description: 'Shows flights.', parameters: flightList, execute: showFlights },
+})
+const searchHotels = new FunctionTool({
+  ...{ name: 'search_hotels', description: 'Shows hotels.', parameters: hotelList, execute: showHotels },
+})
+
+/** A model draws with the tool `generate_a2ui`. */
+const draws = { tools: [a2uiTool({ model: adkModel(scripts.drawer(hotelCards, true)) })] }
+
 export const adkAgents: readonly Agent[] = [
   served('agentic_chat', scripts.chat, { tools: [getWeather] }),
   served('agentic_chat_reasoning', scripts.reasoning),
@@ -140,4 +152,9 @@ export const adkAgents: readonly Agent[] = [
       throw new Error('Intentional error, for the log alone.')
     },
   }),
+  ...[
+    served('a2ui_fixed_schema', scripts.searcher, { tools: [searchFlights, searchHotels] }),
+    served('a2ui_dynamic_schema', scripts.designer, draws),
+    served('a2ui_recovery', scripts.designer, draws),
+  ].map(withA2ui),
 ]

@@ -1,8 +1,10 @@
 /** The pages of the Dojo on agents of the kit. */
 import { defineAgent, defineTool, sequential, type Agent } from 'millrace'
+import { a2uiTool, withA2ui } from 'millrace/a2ui'
 import { kitModel } from './models.js'
 import * as scripts from './scripts.js'
 import { booked, cookbook, meeting, page, place, plan, weatherIn, work } from './shapes.js'
+import { flightList, hotelCards, hotelList, showFlights, showHotels } from './surfaces.js'
 import { chosen, experiences, flightChoice, hotelChoice, type Choice } from './travel.js'
 
 const getWeather = defineTool({
@@ -170,9 +172,30 @@ const errorFlow = defineAgent({
   model: kitModel(scripts.chat),
 })
 
+const searchFlights = defineTool({
+  ...{ name: 'search_flights', description: 'Shows flights.', input: flightList, execute: showFlights },
+})
+const searchHotels = defineTool({
+  ...{ name: 'search_hotels', description: 'Shows hotels.', input: hotelList, execute: showHotels },
+})
+
+const a2uiFixedSchema = defineAgent({
+  name: 'kit-a2ui_fixed_schema',
+  model: kitModel(scripts.searcher),
+  tools: [searchFlights, searchHotels],
+})
+
+/** Two pages show what a model draws: one of them what happens when it makes mistakes. */
+function designer(name: string) {
+  const model = kitModel(scripts.drawer(hotelCards))
+  return defineAgent({ name, model: kitModel(scripts.designer), tools: [a2uiTool({ model })] })
+}
+
+const drawing = [a2uiFixedSchema, designer('kit-a2ui_dynamic_schema'), designer('kit-a2ui_recovery')]
+
 export const kitAgents: readonly [Agent, ...Agent[]] = [
   agenticChat,
   ...[agenticChatReasoning, agenticChatMultimodal, backendToolRendering],
   ...[toolBasedGenerativeUi, humanInTheLoop, agenticGenerativeUi, sharedState, predictiveStateUpdates],
-  ...[subgraphs, interrupt, errorFlow],
+  ...[subgraphs, interrupt, errorFlow, ...drawing.map(withA2ui)],
 ]

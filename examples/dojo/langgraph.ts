@@ -12,7 +12,9 @@ import {
 } from '@langchain/langgraph'
 import { createAgent, createMiddleware, type AgentMiddleware } from 'langchain'
 import type { Agent } from 'millrace'
+import { withA2ui } from 'millrace/a2ui'
 import {
+  a2uiTool,
   clientContext,
   clientTools,
   emitState,
@@ -23,6 +25,7 @@ import { z } from 'zod'
 import { graphModel, type Script } from './models.js'
 import * as scripts from './scripts.js'
 import { booked, cookbook, meeting, page, place, plan, weatherIn, work } from './shapes.js'
+import { flightList, hotelCards, hotelList, showFlights, showHotels } from './surfaces.js'
 import { chosen, experiences, flightChoice, hotelChoice, type Choice } from './travel.js'
 
 type AgentOptions = Parameters<typeof createAgent>[0]
@@ -175,6 +178,16 @@ const errorFlow = new StateGraph(MessagesAnnotation)
   .addEdge(START, 'fail')
   .compile()
 
+const searchFlights = tool((found) => JSON.stringify(showFlights(found)), {
+  ...{ name: 'search_flights', description: 'Shows flights.', schema: flightList },
+})
+const searchHotels = tool((found) => JSON.stringify(showHotels(found)), {
+  ...{ name: 'search_hotels', description: 'Shows hotels.', schema: hotelList },
+})
+
+/** A model draws with the tool `generate_a2ui`. */
+const draws = { tools: [a2uiTool({ model: graphModel(scripts.drawer(hotelCards)) })] }
+
 export const langGraphAgents: readonly Agent[] = [
   served('agentic_chat', scripts.chat, { tools: [getWeather] }),
   served('agentic_chat_reasoning', scripts.reasoning),
@@ -199,4 +212,9 @@ export const langGraphAgents: readonly Agent[] = [
   fromLangGraph(subgraphs, { name: 'langgraph-subgraphs' }),
   served('interrupt', scripts.scheduler, { tools: [scheduleMeeting] }),
   fromLangGraph(errorFlow, { name: 'langgraph-error_flow' }),
+  ...[
+    served('a2ui_fixed_schema', scripts.searcher, { tools: [searchFlights, searchHotels] }),
+    served('a2ui_dynamic_schema', scripts.designer, draws),
+    served('a2ui_recovery', scripts.designer, draws),
+  ].map(withA2ui),
 ]

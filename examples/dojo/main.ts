@@ -31,6 +31,8 @@ function open(agent: string) {
       client.addMessage({ id: crypto.randomUUID(), role: 'user', content } as never)
       await client.runAgent(parameters)
     },
+    /** The surface that was drawn last. */
+    surface: () => JSON.stringify(client.messages.findLast(({ role }) => role === 'activity')),
     /** The text that was said last. */
     last: () => JSON.stringify(client.messages.findLast(({ role }) => role === 'assistant')?.content ?? ''),
     /** Answers the client tool that was called last. */
@@ -64,6 +66,22 @@ function open(agent: string) {
 
 function tool(name: string) {
   return [{ name, description: name, parameters: { type: 'object', properties: {} } }]
+}
+
+// Pages send the components that they can draw.
+const hotelCard = { required: ['name', 'location', 'rating', 'pricePerNight'] }
+const catalog = {
+  catalogId: 'https://a2ui.org/demos/dojo/dynamic_catalog.json',
+  components: { Row: { required: ['children'] }, HotelCard: hotelCard },
+}
+const canDraw = {
+  context: [
+    {
+      description:
+        'A2UI Component Schema — available components for generating UI surfaces. Use these component names and properties when creating A2UI operations.',
+      value: JSON.stringify(catalog),
+    },
+  ],
 }
 
 const steps = [{ description: 'Fly to Mars', status: 'enabled' }]
@@ -145,6 +163,27 @@ for (const runtime of ['kit', 'adk', 'langgraph']) {
   await meeting.say('Book an intro call.')
   await meeting.answer(yes({ chosen_label: 'Monday, 10:00' }))
   assert.match(meeting.last(), /Monday, 10:00/)
+
+  const searching = open(`${runtime}-a2ui_fixed_schema`)
+  await searching.say('Find flights to SFO.')
+  assert.match(searching.surface(), /flight-search-results.*KL 605/)
+  const userAction = {
+    name: 'book_flight',
+    surfaceId: 'flight-search-results',
+    context: { flightNumber: 'KL 605' },
+  }
+  await searching.client.runAgent({ forwardedProps: { a2uiAction: { userAction } } })
+  assert.match(searching.last(), /Booked: .*KL 605/)
+
+  const drawing = open(`${runtime}-a2ui_dynamic_schema`)
+  await drawing.say('Compare hotels.', canDraw)
+  assert.match(drawing.surface(), /hotel-comparison.*The Ritz/)
+
+  const recovering = open(`${runtime}-a2ui_recovery`)
+  await recovering.say('Compare luxury hotels.', canDraw)
+  assert.match(recovering.surface(), /hotel-comparison.*The Ritz/)
+  await recovering.say('Compare broken hotels.', canDraw)
+  assert.match(recovering.surface(), /"status":"failed"/)
 
   const failing = open(`${runtime}-error_flow`)
   await failing.say('Trigger an error')

@@ -103,3 +103,51 @@ export const scheduler: Script = ({ result }) =>
 function cityIn(text: string): string {
   return /in ([A-Z][\w ]+)/.exec(text)?.[1]?.trim() ?? 'Oslo'
 }
+
+const flights = [
+  {
+    ...{ id: '1', airline: 'KLM', airlineLogo: '', flightNumber: 'KL 605', date: 'Tue', status: 'On time' },
+    ...{ origin: 'AMS', destination: 'SFO', departureTime: '9:50', arrivalTime: '11:45' },
+    ...{ duration: '11h 30m', price: '$650' },
+  },
+]
+
+const hotels = [
+  { name: 'The Ritz', location: 'Paris', rating: 4.8, price: '$450' },
+  { name: 'Boutique Loft', location: 'Lisbon', rating: 4.6, price: '$320' },
+]
+
+/** Searches and shows what it finds; answers clicks. */
+export const searcher: Script = ({ text, result }) => {
+  if (result !== undefined) return { text: clicked(result) ?? 'Here you are.' }
+  if (/flights/i.test(text)) return { call: { name: 'search_flights', args: { flights } } }
+  return { call: { name: 'search_hotels', args: { hotels } } }
+}
+
+/** Has a surface drawn; answers clicks. */
+export const designer: Script = ({ result }) => {
+  if (result === undefined) return { call: { name: 'generate_a2ui', args: { intent: 'create' } } }
+  return { text: clicked(result) ?? (/"error"/.test(result) ? 'I could not draw it.' : 'Here you are.') }
+}
+
+/**
+ * Writes the surface: wrong at first for luxury hotels, always wrong for broken ones. Models of Gemini write components and data
+ * as text.
+ */
+export function drawer(components: readonly object[], asText = false): Script {
+  return ({ text, instructions }) => {
+    const isRetry = instructions.includes('Previous attempt was invalid')
+    const isWrong = /broken/i.test(text) || (/luxury/i.test(text) && !isRetry)
+    const written = isWrong ? components.slice(0, 1) : components
+    const data = { items: hotels }
+    const args = { surfaceId: 'hotel-comparison', components: written, data }
+    const inText = { ...args, components: JSON.stringify(written), data: JSON.stringify(data) }
+    return { call: { name: 'render_a2ui', args: asText ? inText : args } }
+  }
+}
+
+/** What a click is answered with. */
+function clicked(result: string): string | undefined {
+  const [, context] = /User performed action .*Context: (.*)/.exec(result) ?? []
+  return context === undefined ? undefined : `Booked: ${context}`
+}

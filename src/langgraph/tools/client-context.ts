@@ -1,5 +1,6 @@
 import { HumanMessage, type BaseMessage } from '@langchain/core/messages'
 import type { AgentMiddleware } from 'langchain'
+import { contextForModels } from '../../bridge/model-context.js'
 import { clientExtras, type HasConfigurable } from './client-extras.js'
 
 /** The arguments of the middleware's hook, as far as they are used here. */
@@ -27,7 +28,9 @@ export function clientContext(): AgentMiddleware {
 }
 
 function withContext(messages: readonly BaseMessage[], runtime: HasConfigurable): BaseMessage[] {
-  const lines = clientExtras(runtime).context.map(({ description, value }) => `${description}: ${value}`)
+  const lines = contextForModels(clientExtras(runtime)).map(
+    ({ description, value }) => `${description}: ${value}`,
+  )
   const at = messages.findLastIndex((message) => HumanMessage.isInstance(message))
   const message = messages[at]
   if (lines.length === 0 || message === undefined) return [...messages]
