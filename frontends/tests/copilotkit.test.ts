@@ -46,8 +46,7 @@ it('asks what a graph asks with useLangGraphInterrupt, and the graph goes on wit
   await expectConversation(copilotKit, page, ['user: Send it.', 'assistant: It goes by sea.'])
 })
 
-// CopilotKit prefers the outcome of the run to CUSTOM `on_interrupt`, and makes the whole interrupt the value.
-it.fails('gives useLangGraphInterrupt the very value that the graph gave', async () => {
+it('gives useLangGraphInterrupt the very value that the graph gave', async () => {
   const page = await rig.open('router')
   await say(copilotKit, page, 'Send it.')
   const value = page.getByTestId('interrupt').locator('output')

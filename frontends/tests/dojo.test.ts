@@ -135,6 +135,39 @@ const features: Readonly<Record<string, Feature>> = {
     expect(await picker.count()).toBe(0)
   },
 
+  async a2ui_fixed_schema(page) {
+    await say(dojo, page, 'Find flights from AMS to SFO.')
+    const flights = page.locator('[data-surface-id=flight-search-results] [data-card=flight]')
+    await texts(flights).toEqual(['KL 605: KLM, $650'])
+    await page.getByText('Here you are.').waitFor()
+    await flights.click()
+    await page.getByText(/^Booked: .*KL 605/).waitFor()
+    await say(dojo, page, 'Find hotels in Paris.')
+    await texts(page.locator('[data-surface-id=hotel-search-results] [data-card=hotel]')).toEqual([
+      ...['The Ritz: Paris, $450', 'Boutique Loft: Lisbon, $320'],
+    ])
+    expect(await flights.count()).toBe(1)
+  },
+
+  async a2ui_dynamic_schema(page) {
+    await say(dojo, page, 'Compare hotels.')
+    const hotels = page.locator('[data-surface-id=hotel-comparison] [data-card=hotel]')
+    await texts(hotels).toEqual(['The Ritz: Paris, $450', 'Boutique Loft: Lisbon, $320'])
+    await page.getByText('Here you are.').waitFor()
+    await hotels.first().click()
+    await page.getByText(/^Booked: .*The Ritz/).waitFor()
+  },
+
+  async a2ui_recovery(page) {
+    await say(dojo, page, 'Compare broken hotels.')
+    await page.getByText("Couldn't generate the UI").first().waitFor()
+    await page.getByText('I could not draw it.').waitFor()
+    const hotels = page.locator('[data-surface-id=hotel-comparison] [data-card=hotel]')
+    expect(await hotels.count()).toBe(0)
+    await say(dojo, page, 'Compare luxury hotels.')
+    await texts(hotels).toEqual(['The Ritz: Paris, $450', 'Boutique Loft: Lisbon, $320'])
+  },
+
   async error_flow(page, _, rig) {
     rig.expectReports(/The agent failed|AGENT_ERROR/)
     const errors = page.getByTestId('errors').locator('li')
@@ -157,7 +190,7 @@ for (const runtime of runtimes)
       await use(await rig.open(`${runtime}-${name}`), runtime, rig)
     })
 
-    it.each(['human_in_the_loop', 'predictive_state_updates', 'subgraphs', 'error_flow'])(
+    it.each(['human_in_the_loop', 'predictive_state_updates', 'subgraphs', 'a2ui_fixed_schema'])(
       "work through CopilotKit's runtime with a stock HttpAgent: %s",
       async (name) => {
         const page = await rig.open(`${runtime}-${name}`, { runtime: true })

@@ -2,6 +2,7 @@ import { CopilotKit } from '@copilotkit/react-core'
 import { CopilotChat, CopilotChatConfigurationProvider } from '@copilotkit/react-core/v2'
 import '@copilotkit/react-core/v2/styles.css'
 import { createRoot } from 'react-dom/client'
+import { dynamicCatalog, fixedCatalog } from './catalogs.jsx'
 import { AgenticChat, Haiku, Plan, Weather } from './tools.jsx'
 import { Booking, Failure, Meeting } from './interrupts.jsx'
 import { Document, Recipe, Steps } from './state.jsx'
@@ -23,10 +24,25 @@ const features = {
   interrupt: Meeting,
   error_flow: Failure,
 }
-const Feature = features[feature]
+/** A page without hooks of its own. */
+const Chat = () => null
+const Feature = features[feature] ?? Chat
+
+const a2ui = {
+  a2ui_fixed_schema: { catalog: fixedCatalog },
+  a2ui_dynamic_schema: { catalog: dynamicCatalog },
+  a2ui_recovery: { catalog: dynamicCatalog, recovery: { showAfterMs: 0, showAfterAttempts: 1 } },
+}[feature]
 
 createRoot(document.getElementById('root')).render(
-  <CopilotKit runtimeUrl={runtime} agent={agent} threadId={thread} useSingleEndpoint enableInspector={false}>
+  <CopilotKit
+    runtimeUrl={runtime}
+    agent={agent}
+    threadId={thread}
+    useSingleEndpoint
+    enableInspector={false}
+    {...(a2ui && { a2ui })}
+  >
     <CopilotChatConfigurationProvider agentId={agent} threadId={thread}>
       <Feature agentId={agent} />
       <CopilotChat
