@@ -18,7 +18,7 @@ export interface Asked {
   readonly hasMedia: boolean
 }
 
-export interface ScriptedReply {
+interface ScriptedReply {
   readonly thought?: string
   readonly text?: string
   readonly call?: { readonly name: string; readonly args: Readonly<Record<string, unknown>> }

@@ -127,7 +127,7 @@ export const searcher: Script = ({ text, result }) => {
 /** Has a surface drawn; answers clicks. */
 export const designer: Script = ({ result }) => {
   if (result === undefined) return { call: { name: 'generate_a2ui', args: { intent: 'create' } } }
-  return { text: clicked(result) ?? (/"error"/.test(result) ? 'I could not draw it.' : 'Here you are.') }
+  return { text: clicked(result) ?? (result.includes('"error"') ? 'I could not draw it.' : 'Here you are.') }
 }
 
 /**

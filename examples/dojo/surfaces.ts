@@ -1,5 +1,5 @@
 /** The surfaces of the A2UI pages. Their catalogs are those of the pages. */
-import { toSurface, type A2uiResult } from 'millrace/a2ui'
+import { toSurface, type A2uiComponent, type A2uiResult } from 'millrace/a2ui'
 import { z } from 'zod'
 
 const catalog = 'https://a2ui.org/demos/dojo/fixed_catalog.json'
@@ -21,8 +21,8 @@ export const hotelList = z.object({
 })
 
 /** Each item of the data, drawn by a component of the catalog. */
-function cards(component: string, properties: Record<string, string>, action: object) {
-  const bound = Object.entries(properties).map(([name, path]) => [name, { path }])
+function cards(component: string, properties: Record<string, string>, action: object): A2uiComponent[] {
+  const bound = Object.entries(properties).map(([name, path]): [string, object] => [name, { path }])
   return [
     { id: 'root', component: 'Row', children: { componentId: 'card', path: '/items' } },
     { id: 'card', component, ...Object.fromEntries(bound), action: { event: action } },

@@ -1,5 +1,5 @@
 /** What the travel agents offer, whatever their runtime. */
-export const flights = [
+const flights = [
   {
     ...{ airline: 'KLM', departure: 'Amsterdam (AMS)', arrival: 'San Francisco (SFO)' },
     ...{ price: '$650', duration: '11h 30m' },
@@ -10,7 +10,7 @@ export const flights = [
   },
 ]
 
-export const hotels = [
+const hotels = [
   { name: 'Hotel Zephyr', location: "Fisherman's Wharf", price_per_night: '$280/night', rating: '4.2 stars' },
   { name: 'The Ritz-Carlton', location: 'Nob Hill', price_per_night: '$550/night', rating: '4.8 stars' },
   { name: 'Hotel Zoe', location: 'Union Square', price_per_night: '$320/night', rating: '4.4 stars' },

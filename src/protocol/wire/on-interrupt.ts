@@ -28,9 +28,9 @@ export function hidesValue(interrupts: readonly Interrupt[]): boolean {
   if (!isRecord(only.value)) return true
   const shown = new Map(Object.entries(interrupt))
   // These clients get no `expiresAt`.
-  const saysMore = ([key, member]: [string, unknown]): boolean =>
+  const isHidden = ([key, member]: [string, unknown]): boolean =>
     key !== 'expiresAt' && !isEqual(shown.get(key), member)
-  return Object.entries(only.value).some(saysMore)
+  return Object.entries(only.value).some(isHidden)
 }
 
 /** The actions of a review of LangGraph are one again, as the graph raised it. */
