@@ -28,7 +28,7 @@ export function useDojoRig(agents: readonly string[]): DojoRig {
   beforeAll(async () => {
     running = await start(agents)
   })
-  afterEach(({ task }) => running?.endTest(task.name, expected.splice(0)))
+  afterEach(({ task }) => running?.endTest(`${task.suite?.name ?? ''} ${task.name}`, expected.splice(0)))
   afterAll(() => running?.close())
   return {
     open(...given) {
