@@ -193,7 +193,44 @@ function createEndpoints(
       return handle(c)
     },
   })
-  const userEndpoint = (route: UserRoute): Endpoint => ({
+  const userEndpoint = createUserEndpoint(server, options, admission)
+  const agentEndpoint = (route: Route, path: string): Endpoint =>
+    userEndpoint({
+      ...{ method: route.method, path, ...(route.forOperators && { forOperators: true }) },
+      handle(_, request) {
+        const agent = findAgent(server, request.param('agent') || firstAgent)
+        return callRoute(route, server, toAgentRequest(request, agent))
+      },
+    })
+  return [
+    publicEndpoint('/healthz', health),
+    publicEndpoint('/readyz', () => readiness(server)),
+    ...(routes.metrics === false ? [] : [publicEndpoint('/metrics', () => metrics(server))]),
+    {
+      ...{ method: 'GET', path: '/agents' },
+      async handle(c) {
+        await admission.identify(arrivalOf(c), '/agents')
+        return listAgents(server)
+      },
+    },
+    agentEndpoint(rootRoute, '/'),
+    ...served.flatMap((route) => [
+      agentEndpoint(route, route.path),
+      agentEndpoint(route, `/agents/:agent${route.path}`),
+    ]),
+    ...copilotKitRoutes(options).map(userEndpoint),
+    ...consoleRoutes(options).map(userEndpoint),
+    ...consoleEndpoints(options).map(({ path, handle }) => publicEndpoint(path, handle)),
+  ]
+}
+
+/** Makes endpoints whose user is known. An operator may send a request for another user. */
+function createUserEndpoint(
+  server: ServerContext,
+  options: ServerOptions,
+  admission: Admission,
+): (route: UserRoute) => Endpoint {
+  return (route) => ({
     ...{ method: route.method, path: route.path },
     async handle(c) {
       const arrival = arrivalOf(c)
@@ -231,34 +268,6 @@ function createEndpoints(
       })
     },
   })
-  const agentEndpoint = (route: Route, path: string): Endpoint =>
-    userEndpoint({
-      ...{ method: route.method, path, ...(route.forOperators && { forOperators: true }) },
-      handle(_, request) {
-        const agent = findAgent(server, request.param('agent') || firstAgent)
-        return callRoute(route, server, toAgentRequest(request, agent))
-      },
-    })
-  return [
-    publicEndpoint('/healthz', health),
-    publicEndpoint('/readyz', () => readiness(server)),
-    ...(routes.metrics === false ? [] : [publicEndpoint('/metrics', () => metrics(server))]),
-    {
-      ...{ method: 'GET', path: '/agents' },
-      async handle(c) {
-        await admission.identify(arrivalOf(c), '/agents')
-        return listAgents(server)
-      },
-    },
-    agentEndpoint(rootRoute, '/'),
-    ...served.flatMap((route) => [
-      agentEndpoint(route, route.path),
-      agentEndpoint(route, `/agents/:agent${route.path}`),
-    ]),
-    ...copilotKitRoutes(options).map(userEndpoint),
-    ...consoleRoutes(options).map(userEndpoint),
-    ...consoleEndpoints(options).map(({ path, handle }) => publicEndpoint(path, handle)),
-  ]
 }
 
 /** The files of the console's page. */

@@ -56,7 +56,7 @@ function toPlain(message: BaseMessage): object {
   const calls: unknown = Reflect.get(message, 'tool_calls')
   const callId: unknown = Reflect.get(message, 'tool_call_id')
   return {
-    role: message.getType(),
+    role: message.type,
     ...{ id, name, content },
     ...(Array.isArray(calls) && calls.length > 0 ? { toolCalls: calls as unknown[] } : {}),
     ...(callId === undefined ? {} : { toolCallId: callId }),

@@ -1,7 +1,8 @@
 /** A value as JSON, with files and images in it cut to a note: they are large, and nobody reads them. Never throws. */
 export function toCutText(value: unknown): string {
   try {
-    return JSON.stringify(value, cutMedia) ?? 'null'
+    const text: unknown = JSON.stringify(value, cutMedia)
+    return typeof text === 'string' ? text : 'null'
   } catch {
     return JSON.stringify('[cut: this is not JSON]')
   }

@@ -19,7 +19,7 @@ export interface RecordedEvent extends LogEntry {
 /** A request to a model. JSON, since what a run holds goes on to change. */
 interface RecordedRequest {
   readonly at: number
-  readonly text: string
+  text: string
   ending?: { readonly endedAt: number; readonly usage?: unknown; readonly error?: unknown }
 }
 
@@ -76,7 +76,8 @@ export class RunRecording {
     this.run = run
     this.startedAt = run.startedAt
     this.title = run.title
-    if (this.#take(this, jsonSize(run.start, maxStartBytes))) this.start = run.start
+    const bytes = jsonSize(run.start, maxStartBytes)
+    if (bytes <= maxStartBytes && this.#take(this, bytes)) this.start = run.start
   }
 
   /** Keeps the events of its run until the end. */
@@ -91,9 +92,15 @@ export class RunRecording {
       if (this.#take(this, timeBytes)) this.times.set(seq, at)
       if (!this.events) continue
       if (this.#take(this, json.length)) this.events.push({ seq, json, at })
-      // A part of a run is of no use; the log may have all of it.
-      else this.events = undefined
+      else this.dropEvents()
     }
+  }
+
+  /** A part of a run is of no use; the log may have all of it. */
+  dropEvents(): void {
+    const bytes = this.events?.reduce((sum, { json }) => sum + json.length, 0) ?? 0
+    this.#take(this, -bytes)
+    this.events = undefined
   }
 
   /** Records what a hook has changed. `before` and `after` are JSON texts. */
@@ -108,10 +115,13 @@ export class RunRecording {
   /** Is told of the requests to models. */
   readonly observeModel: ModelObserver = (request) => {
     const at = this.#clock.now()
-    const { messages: _messages, instructions: _instructions, ...rest } = request
-    const recorded: RecordedRequest = { at, text: toCutText(request) }
-    const kept = this.#take(this, recorded.text.length) ? recorded : { at, text: toCutText(rest) }
-    if (kept === recorded || this.#take(this, kept.text.length)) this.requests.push(kept)
+    const kept: RecordedRequest = { at, text: toCutText(request) }
+    if (this.#take(this, kept.text.length)) this.requests.push(kept)
+    else {
+      const { agent, model } = request
+      kept.text = toCutText({ agent, model, messages: [], tools: [], isCut: true })
+      if (this.#take(this, kept.text.length)) this.requests.push(kept)
+    }
     return ({ usage, error }) => {
       kept.ending = {
         endedAt: this.#clock.now(),

@@ -1,12 +1,12 @@
 import type { TokenUsage } from '@ag-ui/core'
 import type { Clock } from '../../core/clock.js'
-import { threadKeyText } from '../../threads/thread-key.js'
 import type { RunInput } from '../../protocol/index.js'
 import type { Owner, ThreadKey } from '../../threads/contract.js'
 import type { Logger } from '../contract.js'
 import type { RunInfo } from '../hooks/hooks.js'
 import type { LiveRun, RunEnd } from '../live/registry.js'
 import { RunRecording } from './recording.js'
+import { defaultMemoryLimits, RunMemory, type RunMemoryLimits } from './run-memory.js'
 
 /** A run in the console's list. */
 export interface RunSummary {
@@ -40,7 +40,7 @@ export interface RunBoard {
   /** The recording that hooks write to. */
   of(info: RunInfo): RunRecording | undefined
   /** Takes a run that has begun. */
-  add(run: LiveRun, info: RunInfo): RunRecording
+  add(run: LiveRun, info: RunInfo): void
   /** The newest first. */
   list(viewer: RunViewer): RunSummary[]
   find(key: ThreadKey, runId: string): RunRecording | undefined
@@ -51,57 +51,18 @@ export interface RunBoard {
 interface RunBoardOptions {
   readonly clock: Clock
   readonly log: Logger
-  readonly limits?: RunBoardLimits
-}
-
-/** What the process remembers of runs, live ones included. */
-export interface RunBoardLimits {
-  readonly runs: number
-  readonly bytes: number
-  readonly bytesPerRun: number
-}
-
-const defaultBoardLimits: RunBoardLimits = {
-  runs: 500,
-  bytes: 64 * 1024 * 1024,
-  bytesPerRun: 8 * 1024 * 1024,
+  readonly limits?: RunMemoryLimits
 }
 
 const progressMs = 1000
 
-export function createRunBoard({ clock, log, limits = defaultBoardLimits }: RunBoardOptions): RunBoard {
+export function createRunBoard({ clock, log, limits = defaultMemoryLimits }: RunBoardOptions): RunBoard {
   const opened = new WeakMap<RunInfo, RunRecording>()
-  const recordings = new Map<string, RunRecording>()
+  const memory = new RunMemory(limits)
   const followers = new Set<RunFollower>()
   const told = new WeakMap<RunRecording, number>()
-  let bytes = 0
   let isWatching = false
 
-  const forget = (name: string, recording: RunRecording): void => {
-    recordings.delete(name)
-    bytes -= recording.bytes
-  }
-  /** Forgets a run that is over: the oldest of the user who takes most of the memory. */
-  const forgetOne = (measure: (recording: RunRecording) => number): boolean => {
-    const shares = new Map<string, number>()
-    for (const recording of recordings.values())
-      shares.set(ownerOf(recording), (shares.get(ownerOf(recording)) ?? 0) + measure(recording))
-    for (const [owner] of [...shares].sort(([, one], [, other]) => other - one))
-      for (const [name, recording] of recordings)
-        if (recording.end && ownerOf(recording) === owner) {
-          forget(name, recording)
-          return true
-        }
-    return false
-  }
-  const take = (recording: RunRecording, more: number): boolean => {
-    if (recording.end || recording.bytes + more > limits.bytesPerRun) return false
-    while (bytes + more > limits.bytes) if (!forgetOne((one) => one.bytes)) return false
-    recording.bytes += more
-    // Requests that never become runs are not counted: they are gone as soon as they are refused.
-    if (recording.run) bytes += more
-    return true
-  }
   const tell = (recording: RunRecording): void => {
     const summary = toSummary(recording)
     told.set(recording, summary.events)
@@ -110,7 +71,7 @@ export function createRunBoard({ clock, log, limits = defaultBoardLimits }: RunB
   /** Looks once a second whether a run has moved on: nothing is done per event. */
   const watch = (): void => {
     if (isWatching || followers.size === 0) return
-    const live = [...recordings.values()].filter(({ end }) => !end)
+    const live = memory.all().filter(({ end }) => !end)
     if (live.length === 0) return
     isWatching = true
     clock.schedule(progressMs, () => {
@@ -122,7 +83,7 @@ export function createRunBoard({ clock, log, limits = defaultBoardLimits }: RunB
   }
   const open = (info: RunInfo): RunRecording => {
     const { key, runId } = info
-    const recording = new RunRecording({ key, runId, clock, take })
+    const recording = new RunRecording({ key, runId, clock, take: memory.take })
     opened.set(info, recording)
     return recording
   }
@@ -131,51 +92,43 @@ export function createRunBoard({ clock, log, limits = defaultBoardLimits }: RunB
     of: (info) => opened.get(info),
     add(run, info) {
       const recording = opened.get(info) ?? open(info)
-      const name = nameOf(run.key, run.runId)
-      const before = recordings.get(name)
-      // A client may answer with the id of the run that it answers.
-      if (before) forget(name, before)
-      while (recordings.size >= limits.runs) if (!forgetOne(() => 1)) break
-      recordings.set(name, recording)
-      bytes += recording.bytes
+      memory.add(recording)
       recording.begin(run)
-      void recordUntilEnd(recording, run).then(() => tell(recording))
+      const onProblem = (error: unknown): void =>
+        log.warn({ err: error }, 'the events of a run could not be recorded')
+      void recordUntilEnd(recording, run, { clock, onProblem }).then(() => tell(recording))
       tell(recording)
       watch()
-      return recording
     },
     list: (viewer) =>
-      [...recordings.values()]
+      memory
+        .all()
         .filter(({ key }) => mayView(viewer, key))
         .reverse()
         .map(toSummary),
-    find: (key, runId) => recordings.get(nameOf(key, runId)),
+    find: (key, runId) => memory.find(key, runId),
     follow(follower) {
       followers.add(follower)
       watch()
       return () => void followers.delete(follower)
     },
   }
-
-  async function recordUntilEnd(recording: RunRecording, run: LiveRun): Promise<void> {
-    const events = recording.followEvents(run).catch((error: unknown) => {
-      recording.events = undefined
-      log.warn({ err: error }, 'the events of a run could not be recorded')
-    })
-    await Promise.all([events, run.done])
-    const end = run.end ?? { status: 'failed', usage: [] }
-    recording.end = { ...end, endedAt: clock.now(), events: run.feed.nextSeq - run.firstSeq }
-    // The live run has the whole thread in its scope.
-    recording.run = undefined
-  }
 }
 
-function nameOf(key: ThreadKey, runId: string): string {
-  return JSON.stringify([threadKeyText(key), runId])
-}
-
-function ownerOf({ key }: RunRecording): string {
-  return JSON.stringify([key.app, key.user])
+async function recordUntilEnd(
+  recording: RunRecording,
+  run: LiveRun,
+  { clock, onProblem }: { readonly clock: Clock; readonly onProblem: (error: unknown) => void },
+): Promise<void> {
+  const events = recording.followEvents(run).catch((error: unknown) => {
+    recording.dropEvents()
+    onProblem(error)
+  })
+  await Promise.all([events, run.done])
+  const end = run.end ?? { status: 'failed', usage: [] }
+  recording.end = { ...end, endedAt: clock.now(), events: run.feed.nextSeq - run.firstSeq }
+  // The live run has the whole thread in its scope.
+  recording.run = undefined
 }
 
 function mayView({ app, user }: RunViewer, key: ThreadKey): boolean {

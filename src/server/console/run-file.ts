@@ -48,7 +48,10 @@ async function* eventsOf(
   { store }: ServerContext,
   { key, runId, recording }: FoundRun,
 ): AsyncGenerator<readonly LogEntry[]> {
-  if (recording?.events) return yield recording.events
+  if (recording?.events) {
+    yield recording.events
+    return
+  }
   // A live run may go on for as long as somebody reads: what it has now is enough.
   const until = recording?.run?.feed.nextSeq ?? Infinity
   for (let after = -1; after < until - 1;) {

@@ -31,6 +31,7 @@ function withoutThreads(server: ServerContext): ServerContext {
     recoveries: createRecoveries(),
     housekeeping: { ...server.housekeeping, makeRoom: () => Promise.resolve() },
     keepsThreads: false,
+    board: undefined,
     history: 'client',
     whenBusy: 'reject',
     onDisconnect: 'cancel',
