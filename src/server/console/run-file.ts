@@ -4,6 +4,7 @@ import { MillraceError } from '../../core/errors.js'
 import { isRecord, parseJson } from '../../core/json.js'
 import type { LogEntry, Thread, ThreadKey } from '../../threads/contract.js'
 import type { ServerContext } from '../context.js'
+import { loadThread } from '../recovery/recover-thread.js'
 import { checkId, checkThreadId } from '../request/check-input.js'
 import { findAgent, type UserRequest, type UserRoute } from '../routes/route.js'
 import type { RunRecording } from './recording.js'
@@ -29,14 +30,15 @@ interface RunName {
 
 interface FoundRun extends RunName {
   readonly recording: RunRecording | undefined
-  /** The thread as the store has it. */
+  /** The thread as the store has it, if it is needed. */
   readonly thread: Thread | undefined
 }
 
 /** Throws RUN_NOT_FOUND, also for a run of another user. */
 async function findRun(server: ServerContext, { key, runId }: RunName): Promise<FoundRun> {
   const recording = server.board?.find(key, runId)
-  const thread = await server.store.threads.load(key)
+  const isWhole = recording?.start !== undefined && recording.events !== undefined
+  const thread = isWhole ? undefined : await loadThread(server, key)
   if (recording || thread?.run?.runId === runId) return { key, runId, recording, thread }
   throw new MillraceError('RUN_NOT_FOUND', 'There is no such run, or nothing is known of it any more.')
 }
