@@ -46,7 +46,7 @@ async function start(agents: readonly string[]): Promise<Running> {
   const server = await startExample(pages.url)
   const runtime = await startCopilotKit(server.url, agents)
   const browser = await chromium.launch({
-    executablePath: process.env.FRONTENDS_BROWSER ?? '',
+    executablePath: process.env.CHROME_PATH ?? '',
     chromiumSandbox: false,
     args: ['--no-first-run', '--disable-gpu', '--disable-background-networking'],
   })
