@@ -166,7 +166,7 @@ describe('the page of the console', () => {
 
   it('is not shown under the name of another site to a browser on this machine', async () => {
     const url = await served()
-    for (const path of ['/console/', `/console/${asset}`, '/']) {
+    for (const path of ['/console/', `/console/${asset}`, '/', '/console/api/session', '/console/api/runs']) {
       const response = await raw(url, path, { host: 'evil.example.com' })
       expect(response.status).toBe(403)
       expect(response.body).toContain('FORBIDDEN_HOST')

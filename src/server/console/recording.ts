@@ -11,8 +11,10 @@ import { toCutText } from './cut-text.js'
 /** Takes bytes of the memory that recordings have together. False when there is none left. */
 export type TakeBytes = (recording: RunRecording, bytes: number) => boolean
 
-/** An event of a run, with the time at which the server showed it. */
-export interface RecordedEvent extends LogEntry {
+/** Events that were shown together. */
+interface ShownEvents {
+  /** The number of the first. */
+  readonly seq: number
   readonly at: number
 }
 
@@ -48,10 +50,10 @@ export class RunRecording {
   input: string | undefined
   /** The thread before the run. */
   start: LiveRun['start'] | undefined
-  /** All events so far, or undefined when there were too many. */
-  events: RecordedEvent[] | undefined = []
-  /** When the event of a number was shown. */
-  readonly times = new Map<number, number>()
+  /** All events so far, in batches, or undefined when there were too many. */
+  events: (readonly LogEntry[])[] | undefined = []
+  /** When the events from a number on were shown. */
+  readonly shown: ShownEvents[] = []
   readonly requests: RecordedRequest[] = []
   /** Each as JSON. */
   readonly changes: string[] = []
@@ -86,20 +88,19 @@ export class RunRecording {
     for await (const { entries } of run.feed.lookOn(run.firstSeq - 1, never)) this.#addEvents(entries)
   }
 
+  /** Once for all events of a tick: nothing here is done per event but a sum. */
   #addEvents(entries: readonly LogEntry[]): void {
-    const at = this.#clock.now()
-    for (const { seq, json } of entries) {
-      if (this.#take(this, timeBytes)) this.times.set(seq, at)
-      if (!this.events) continue
-      if (this.#take(this, json.length)) this.events.push({ seq, json, at })
-      else this.dropEvents()
-    }
+    const [first] = entries
+    if (!first) return
+    if (this.#take(this, timeBytes)) this.shown.push({ seq: first.seq, at: this.#clock.now() })
+    if (!this.events) return
+    if (this.#take(this, sizeOf(entries))) this.events.push(entries)
+    else this.dropEvents()
   }
 
   /** A part of a run is of no use; the log may have all of it. */
   dropEvents(): void {
-    const bytes = this.events?.reduce((sum, { json }) => sum + json.length, 0) ?? 0
-    this.#take(this, -bytes)
+    for (const entries of this.events ?? []) this.#take(this, -sizeOf(entries))
     this.events = undefined
   }
 
@@ -135,3 +136,9 @@ export class RunRecording {
 /** A longer thread is not kept: the store has it, and its size alone would take long to find out. */
 const maxStartBytes = 4 * 1024 * 1024
 const timeBytes = 16
+
+function sizeOf(entries: readonly LogEntry[]): number {
+  let size = 0
+  for (const { json } of entries) size += json.length
+  return size
+}

@@ -11,7 +11,7 @@ const log = { debug: () => undefined, info: () => undefined, warn: () => undefin
 
 interface TestRun {
   readonly info: RunInfo
-  say(text: string): void
+  push(text: string): void
   finish(end?: Partial<RunEnd>): Promise<void>
 }
 
@@ -33,7 +33,7 @@ function addRun(board: RunBoard, user: string, runId: string): TestRun {
   board.add(run, info)
   return {
     info,
-    say: (delta) => void feed.push({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta } as AgUiEvent),
+    push: (delta) => void feed.push({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta } as AgUiEvent),
     async finish(end = {}) {
       run.end = { status: 'completed', usage: [], ...end }
       feed.close()
@@ -58,15 +58,15 @@ describe('the board', () => {
   it('never forgets a live run, and keeps no more bytes than it may', async () => {
     const board = createRunBoard({ clock, log, limits: { runs: 1, bytes: 2000, bytesPerRun: 1500 } })
     const live = addRun(board, 'ann', 'live')
-    live.say('x'.repeat(1200))
+    live.push('x'.repeat(1200))
     await addRun(board, 'bob', 'over').finish()
     const late = addRun(board, 'bob', 'late')
-    late.say('y'.repeat(1200))
+    late.push('y'.repeat(1200))
     await late.finish()
     await live.finish()
     const find = (user: string, runId: string) =>
       board.find({ app: 'app', user, agent: 'agent', thread: 'thread' }, runId)
-    expect(find('ann', 'live')?.events).toHaveLength(1)
+    expect(find('ann', 'live')?.events?.flat()).toHaveLength(1)
     expect(find('bob', 'over')).toBeUndefined()
     // There was no memory left for its events. Its end is known all the same.
     expect(find('bob', 'late')?.events).toBeUndefined()
@@ -76,8 +76,8 @@ describe('the board', () => {
   it('gives up the events of a run that grows too large, then the messages of requests', async () => {
     const board = createRunBoard({ clock, log, limits: { runs: 9, bytes: 1e6, bytesPerRun: 1000 } })
     const run = addRun(board, 'ann', 'r')
-    run.say('x'.repeat(900))
-    run.say('y'.repeat(900))
+    run.push('x'.repeat(900))
+    run.push('y'.repeat(900))
     await new Promise((resolve) => setImmediate(resolve))
     const observe = board.of(run.info)?.observeModel
     const request = { agent: 'a', model: 'm', messages: ['z'.repeat(800)], tools: [] }
@@ -99,11 +99,11 @@ describe('the board', () => {
     const stop = board.follow({ viewer: { app: 'app', user: 'ann' }, onRun })
     const run = addRun(board, 'ann', 'r')
     addRun(board, 'bob', 'other')
-    for (let n = 0; n < 10; n++) run.say('x')
+    for (let n = 0; n < 10; n++) run.push('x')
     expect(seen).toEqual(['running 0'])
     await clock.advance(1000)
     await clock.advance(1000)
-    run.say('x')
+    run.push('x')
     await clock.advance(1000)
     expect(seen).toEqual(['running 0', 'running 10', 'running 11'])
     await run.finish({ usage: [{ inputTokens: 1, outputTokens: 7 }] })

@@ -51,7 +51,8 @@ async function* eventsOf(
   { key, runId, recording }: FoundRun,
 ): AsyncGenerator<readonly LogEntry[]> {
   if (recording?.events) {
-    yield recording.events
+    // A copy: the list of a live run grows.
+    yield* [...recording.events]
     return
   }
   // A live run may go on for as long as somebody reads: what it has now is enough.
@@ -74,11 +75,12 @@ async function* writeRunFile(
   const { recording } = found
   yield `${JSON.stringify(headOf(found)).slice(0, -1)},"events":[`
   const ids = new Set<unknown>()
+  const shownAt = createShownAt(recording?.shown ?? [])
   let isFirst = true
   for await (const entries of eventsOf(server, found)) {
     const lines = entries.map(({ seq, json }) => {
       if (!recording?.start) for (const id of messageIdsIn(json)) ids.add(id)
-      const at = recording?.times.get(seq)
+      const at = shownAt(seq)
       return `{"seq":${seq},${at === undefined ? '' : `"at":${at},`}"event":${json}}`
     })
     yield (isFirst ? '' : ',') + lines.join(',')
@@ -89,6 +91,15 @@ async function* writeRunFile(
   // What models were asked, and what hooks have taken away, is not for those who talk to the agent.
   yield `,"requests":[${isOperator ? requestsOf(recording).join(',') : ''}]`
   yield `,"changes":[${isOperator ? (recording?.changes ?? []).join(',') : ''}]}`
+}
+
+/** When the event of a number was shown. To be asked in the order of the numbers. */
+function createShownAt(shown: RunRecording['shown']): (seq: number) => number | undefined {
+  let next = 0
+  return (seq) => {
+    while ((shown[next]?.seq ?? Infinity) <= seq) next++
+    return shown[next - 1]?.at
+  }
 }
 
 function headOf({ key, runId, recording, thread }: FoundRun): object {
