@@ -5,7 +5,7 @@ import { assertValidStream } from '../../src/testing/index.js'
 import { ask, inputOf, user } from './support-server.js'
 
 /** The users by their tokens. */
-export const people: Readonly<Record<string, Identity>> = {
+const people: Readonly<Record<string, Identity>> = {
   ann: { user: 'ann' },
   bob: { user: 'bob' },
   eve: { user: 'eve', app: 'other', isOperator: true },

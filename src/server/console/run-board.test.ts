@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../core/clock.js'
-import type { AgUiEvent } from '../../protocol/index.js'
 import type { RunInfo } from '../hooks/hooks.js'
 import type { LiveRun, RunEnd } from '../live/registry.js'
 import { RunFeed } from '../live/run-feed.js'
@@ -33,7 +32,7 @@ function addRun(board: RunBoard, user: string, runId: string): TestRun {
   board.add(run, info)
   return {
     info,
-    push: (delta) => void feed.push({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta } as AgUiEvent),
+    push: (delta) => void feed.push({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta }),
     async finish(end = {}) {
       run.end = { status: 'completed', usage: [], ...end }
       feed.close()

@@ -28,7 +28,7 @@ export interface RunSummary {
 export type RunViewer = Pick<Owner, 'app'> & Partial<Pick<Owner, 'user'>>
 
 /** Is told of runs that begin, end or move on. */
-export interface RunFollower {
+interface RunFollower {
   readonly viewer: RunViewer
   readonly onRun: (run: RunSummary) => void
 }
