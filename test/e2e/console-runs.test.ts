@@ -153,6 +153,21 @@ describe('the run file', () => {
     expect(text).toContain('[cut: 5500 characters')
   })
 
+  it('of a run that is too large to remember comes from the log, and says when that is gone', async () => {
+    const words = 'many words '.repeat(90_000)
+    const model = scriptedModel((_, index) =>
+      index === 0 ? Array.from({ length: 9 }, () => words) : 'Short.',
+    )
+    const { url } = await served({ agents: [defineAgent({ name: 'talker', model })] })
+    const events = await runTo(url, { agent: 'talker', runId: 'r1' })
+    const file = await runFile(url, 'talker/t/r1')
+    expect(file.events.map(({ event }) => event)).toEqual(events)
+    expect(file.events.every(({ at = 0 }) => at > 0)).toBe(true)
+    expect(file.isCut).toBeUndefined()
+    await runTo(url, { agent: 'talker', runId: 'r2' })
+    expect(await runFile(url, 'talker/t/r1')).toMatchObject({ status: 'completed', events: [], isCut: true })
+  })
+
   it('tells of a model that failed', async () => {
     const model = scriptedModel(() => [{ error: { status: 400, message: 'no' } }])
     const { url } = await served({ agents: [defineAgent({ name: 'broken', model })] })

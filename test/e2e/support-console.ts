@@ -58,6 +58,7 @@ export interface RunFileOfTest {
   readonly input?: { readonly messages: readonly { readonly content: unknown }[] }
   readonly start: { readonly messages: readonly { readonly id: string }[]; readonly state: unknown }
   readonly events: readonly { readonly seq: number; readonly at?: number; readonly event: AgUiEvent }[]
+  readonly isCut?: boolean
   readonly requests: readonly Readonly<Record<string, unknown>>[]
   readonly changes: readonly Readonly<Record<string, unknown>>[]
 }

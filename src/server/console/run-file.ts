@@ -76,17 +76,19 @@ async function* writeRunFile(
   yield `${JSON.stringify(headOf(found)).slice(0, -1)},"events":[`
   const ids = new Set<unknown>()
   const shownAt = createShownAt(recording?.shown ?? [])
-  let isFirst = true
+  let count = 0
   for await (const entries of eventsOf(server, found)) {
     const lines = entries.map(({ seq, json }) => {
       if (!recording?.start) for (const id of messageIdsIn(json)) ids.add(id)
       const at = shownAt(seq)
       return `{"seq":${seq},${at === undefined ? '' : `"at":${at},`}"event":${json}}`
     })
-    yield (isFirst ? '' : ',') + lines.join(',')
-    isFirst &&= lines.length === 0
+    yield (count === 0 ? '' : ',') + lines.join(',')
+    count += lines.length
   }
-  yield `],"start":${JSON.stringify(startOf(server, found, ids))}`
+  // The process had no room for them, and the log has those of a later run by now.
+  const isCut = count < (recording?.end?.events ?? 0)
+  yield `]${isCut ? ',"isCut":true' : ''},"start":${JSON.stringify(startOf(server, found, ids))}`
   if (recording?.input !== undefined) yield `,"input":${recording.input}`
   // What models were asked, and what hooks have taken away, is not for those who talk to the agent.
   yield `,"requests":[${isOperator ? requestsOf(recording).join(',') : ''}]`
