@@ -7,7 +7,6 @@ import type { Store, ThreadKey } from '../threads/contract.js'
 import { checkOptions } from './check-options.js'
 import {
   defaultLimits,
-  type ConsoleOptions,
   type Limits,
   type Logger,
   type ServerOptions,

@@ -35,10 +35,7 @@ export function createMessageRows(connection: SqliteConnection): MessageRows {
   const createOwn = connection.prepare<Pick<SegmentRow, 'id'>>(
     'INSERT INTO segments (thread_id, start) VALUES (?, ?) RETURNING id',
   )
-  const addMessage = connection.prepare('INSERT INTO messages (segment_id, position, json) VALUES (?, ?, ?)')
-  const addMessages = connection.prepare(
-    'INSERT INTO messages (segment_id, position, json) SELECT ?, ? + key, value FROM json_each(?)',
-  )
+  const addMessages = createAddMessages(connection)
   const cutMessages = connection.prepare('DELETE FROM messages WHERE segment_id = ? AND position >= ?')
   const addInherited = connection.prepare(
     'INSERT INTO inherited (thread_id, start, segment_id, until) VALUES (?, ?, ?, ?)',
@@ -106,13 +103,7 @@ export function createMessageRows(connection: SqliteConnection): MessageRows {
       if (keep < count) own = cut(threadId, keep, own)
       if (append.length === 0) return
       const id = own?.id ?? Number(createOwn.get(threadId, keep)?.id)
-      const texts = append.map((message) => JSON.stringify(message))
-      if (texts.length <= fewMessages) {
-        for (const [index, text] of texts.entries()) addMessage.run(id, keep + index, text)
-        return
-      }
-      for (let from = 0; from < texts.length; from += messagesAtOnce)
-        addMessages.run(id, keep + from, JSON.stringify(texts.slice(from, from + messagesAtOnce)))
+      addMessages(id, keep, append)
     },
     inherit(threadId, source, keep) {
       copyInherited.run(threadId, keep, source, keep)
@@ -124,5 +115,24 @@ export function createMessageRows(connection: SqliteConnection): MessageRows {
       if (own) leave(own.id)
       cutBefore(threadId, 0)
     },
+  }
+}
+
+/** Writes messages into a segment, from a position on. */
+function createAddMessages(
+  connection: SqliteConnection,
+): (segment: number, position: number, messages: MessageChange['append']) => void {
+  const addOne = connection.prepare('INSERT INTO messages (segment_id, position, json) VALUES (?, ?, ?)')
+  const addMany = connection.prepare(
+    'INSERT INTO messages (segment_id, position, json) SELECT ?, ? + key, value FROM json_each(?)',
+  )
+  return (segment, position, messages) => {
+    const texts = messages.map((message) => JSON.stringify(message))
+    if (texts.length <= fewMessages) {
+      for (const [index, text] of texts.entries()) addOne.run(segment, position + index, text)
+      return
+    }
+    for (let from = 0; from < texts.length; from += messagesAtOnce)
+      addMany.run(segment, position + from, JSON.stringify(texts.slice(from, from + messagesAtOnce)))
   }
 }
