@@ -1,10 +1,12 @@
-import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
+import { useDeferredValue, useState, type ReactNode } from 'react'
 import type { ThreadInfo } from 'millrace/client'
 import { useTexts } from '../i18n/use-texts.js'
-import { hrefOf, useRoute } from '../router.js'
+import { go, hrefOf, useRoute } from '../router.js'
 import { useApi } from '../session/use-api.js'
 import { Icon } from '../ui/icon.js'
-import { threadsChanged } from './threads-changed.js'
+import { RemoveThread } from './remove-thread.js'
+import { ThreadItem } from './thread-item.js'
+import { useThreads } from './use-threads.js'
 import './thread-list.css'
 
 /** The person's threads with the agent of the page. */
@@ -15,7 +17,8 @@ export function ThreadList(): ReactNode {
   const agent = ('agent' in route ? route.agent : undefined) ?? session.agents[0]?.name
   const current = route.page === 'chat' ? route.threadId : undefined
   const [search, setSearch] = useState('')
-  const threads = useThreads(agent, useDeferredValue(search))
+  const [removed, setRemoved] = useState<ThreadInfo>()
+  const { threads, isLoaded, hasMore, loadMore } = useThreads(agent, useDeferredValue(search.trim()))
   if (agent === undefined) return <div />
   return (
     <section className="threads" aria-label={texts.threads}>
@@ -31,46 +34,37 @@ export function ThreadList(): ReactNode {
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
-      <ul className="plain threads-items">
-        {threads.map(({ threadId, title, status }) => (
-          <li key={threadId}>
-            <a
-              className="thread-link"
-              href={hrefOf({ page: 'chat', agent, threadId })}
-              aria-current={threadId === current ? 'page' : undefined}
-            >
-              <span className="thread-title">{title || threadId}</span>
-              {status === 'running' && <span className="thread-dot" title={texts.statusRunning} />}
-              {status === 'interrupted' && (
-                <span className="badge badge-warn">{texts.statusInterrupted}</span>
-              )}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {threads.length === 0 && (
-        <p className="muted tiny threads-empty">{search === '' ? texts.noThreads : texts.nothingFound}</p>
+      <div className="threads-scroll">
+        <ul className="plain">
+          {threads.map((thread) => (
+            <ThreadItem
+              key={thread.threadId}
+              agent={agent}
+              thread={thread}
+              isCurrent={thread.threadId === current}
+              onRemove={() => setRemoved(thread)}
+            />
+          ))}
+        </ul>
+        {hasMore && (
+          <button type="button" className="button threads-more" onClick={loadMore}>
+            {texts.loadMore}
+          </button>
+        )}
+        {isLoaded && threads.length === 0 && (
+          <p className="muted tiny threads-empty">{search === '' ? texts.noThreads : texts.nothingFound}</p>
+        )}
+      </div>
+      {removed && (
+        <RemoveThread
+          agent={agent}
+          thread={removed}
+          onClose={(isRemoved) => {
+            setRemoved(undefined)
+            if (isRemoved && removed.threadId === current) go({ page: 'chat', agent })
+          }}
+        />
       )}
     </section>
   )
-}
-
-function useThreads(agent: string | undefined, search: string): readonly ThreadInfo[] {
-  const { client } = useApi()
-  const version = threadsChanged.use()
-  const [threads, setThreads] = useState<readonly ThreadInfo[]>([])
-  useEffect(() => {
-    let isCurrent = true
-    if (agent === undefined) return
-    const page = search === '' ? client.threads.list(agent) : client.threads.search(agent, search)
-    page.then(
-      (list) => isCurrent && setThreads(list.threads),
-      // The chat says that the server is away.
-      () => undefined,
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [client, agent, search, version])
-  return threads
 }
