@@ -5,7 +5,7 @@ import { theme } from '../settings.js'
 import './preferences.css'
 
 /** Who the person is, and the choice of colours and language. */
-export function Preferences(): ReactNode {
+export function Preferences({ onHelp }: { readonly onHelp: () => void }): ReactNode {
   const texts = useTexts()
   const { session } = useApi()
   return (
@@ -29,9 +29,19 @@ export function Preferences(): ReactNode {
         <option value="en">English</option>
         <option value="zh">中文</option>
       </select>
-      <span className="muted tiny preferences-user" title={session.user}>
-        {session.user} · {session.version}
-      </span>
+      <div className="preferences-foot">
+        <span className="muted tiny preferences-user" title={`${session.user} · ${session.version}`}>
+          {session.user} · {session.version}
+        </span>
+        <button
+          className="button button-icon preferences-help"
+          aria-label={texts.shortcuts}
+          title={`${texts.shortcuts} (?)`}
+          onClick={onHelp}
+        >
+          ?
+        </button>
+      </div>
     </div>
   )
 }
