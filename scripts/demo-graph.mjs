@@ -13,33 +13,46 @@ import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { emit, fromLangGraph, getClientTools, toChatModel } from 'millrace/langgraph'
 import { z } from 'zod'
 
-const instructions = new SystemMessage(
-  'Help guests. Look the weather up, never guess it. Do not ask whether you may book: the tool does.',
-)
-
 const State = Annotation.Root({ ...MessagesAnnotation.spec, lastCity: Annotation() })
 
 /**
- * The LangGraph agent of `npm start`. `lazyGraphAgent` imports this file on demand.
+ * The LangGraph agent of `npm start`. `lazyGraphAgents` imports this file on demand.
  *
  * @param {import('millrace/models').Model} model
  * @param {string} file for checkpoints, if the package that writes it is installed
  */
 export async function createGraphAgent(model, file) {
-  const tools = [weather(), booking()]
+  const instructions =
+    'Help guests. Look the weather up, never guess it. Do not ask whether you may book: the tool does.'
+  const graph = await reactGraph({ model, file, instructions, tools: [weather(), booking()] })
+  return fromLangGraph(graph, { name: 'graph' })
+}
+
+/** The graph in the tree of all runtimes. */
+export async function createDinnerAgent(model, file) {
+  const instructions =
+    'Find restaurants and book tables, and leave all else to others. Do not ask whether you may book: the tool does.'
+  const graph = await reactGraph({ model, file, instructions, tools: [restaurants(), booking()] })
+  return fromLangGraph(graph, { name: 'dinner' })
+}
+
+async function reactGraph({ model, file, instructions, tools }) {
   const chat = toChatModel(model)
   const withClients = (config) => [...tools, ...getClientTools(config)]
-  const graph = new StateGraph(State)
-    .addNode('agent', async ({ messages }, config) => ({
-      messages: [await chat.bindTools(withClients(config)).invoke([instructions, ...messages])],
-    }))
-    // For a client tool the graph waits here until the client has sent the result.
-    .addNode('tools', (state, config) => new ToolNode(withClients(config)).invoke(state, config))
-    .addEdge(START, 'agent')
-    .addConditionalEdges('agent', toolsCondition)
-    .addEdge('tools', 'agent')
-    .compile({ checkpointer: await checkpointerAt(file) })
-  return fromLangGraph(graph, { name: 'graph' })
+  return (
+    new StateGraph(State)
+      .addNode('agent', async ({ messages }, config) => ({
+        messages: [
+          await chat.bindTools(withClients(config)).invoke([new SystemMessage(instructions), ...messages]),
+        ],
+      }))
+      // For a client tool the graph waits here until the client has sent the result.
+      .addNode('tools', (state, config) => new ToolNode(withClients(config)).invoke(state, config))
+      .addEdge(START, 'agent')
+      .addConditionalEdges('agent', toolsCondition)
+      .addEdge('tools', 'agent')
+      .compile({ checkpointer: await checkpointerAt(file) })
+  )
 }
 
 function weather() {
@@ -53,6 +66,17 @@ function weather() {
   return tool(look, {
     name: 'get_weather',
     description: 'Tells the weather in a city.',
+    schema: z.object({ city: z.string() }),
+  })
+}
+
+function restaurants() {
+  // Invented, but always the same for a city.
+  const find = ({ city }) =>
+    JSON.stringify({ dinner: `Dinner at the Old Mill in ${city}`, price: `${30 + city.length} euros` })
+  return tool(find, {
+    name: 'find_restaurant',
+    description: 'Finds a restaurant in a city, and what dinner costs there.',
     schema: z.object({ city: z.string() }),
   })
 }

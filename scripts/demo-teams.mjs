@@ -84,7 +84,7 @@ function deep(model) {
   })
 }
 
-const findRooms = defineTool({
+export const findRooms = defineTool({
   name: 'find_rooms',
   description: 'Finds rooms in a city, and what they cost.',
   input: z.object({ city: z.string() }),

@@ -1,35 +1,33 @@
 /**
- * An agent whose runtime is optional and takes seconds to load. It is available at once; its runtime is loaded at the first
- * run, or by `load`. Undefined if one of its packages is not installed.
+ * An agent whose runtime takes seconds to load. It is available at once; its runtime is loaded when it is first used. Whoever
+ * looks at the agents before that sees the outline given here.
  *
- * @param {{ name: string, description: string, examples: string[] }} about
- * @param {{ packages: string[], kind: 'adk' | 'graph', create: () => Promise<import('millrace').Agent> }} runtime
+ * @param {{ name: string, description: string, examples?: string[] }} about
+ * @param {{ outline: import('millrace').AgentOutline, create: () => Promise<import('millrace').Agent> }} runtime
  */
-export function lazyAgent(about, { packages, create, kind }) {
-  if (!packages.every(isInstalled)) return undefined
+export function lazyAgent(about, { create, outline }) {
   let loading
   let loaded
   const load = () => (loading ??= create().then((agent) => (loaded = agent)))
   const memory = async () => (await load()).memory
-  const agent = {
+  return {
     ...about,
     hasNativeEvents: true,
     resumesAfterFailure: true,
     run: async function* (ctx) {
       return yield* (await load()).run(ctx)
     },
-    // Whoever looks at the agents does not wait until a runtime is loaded.
-    outline: (options) => loaded?.outline?.(options) ?? { kind },
+    outline: (options) => loaded?.outline?.(options) ?? outline,
     memory: {
       read: async (thread) => (await memory()).read(thread),
       writeState: async (thread, state) => (await memory()).writeState(thread, state),
       forget: async (thread) => (await memory()).forget(thread),
     },
   }
-  return { agent, load }
 }
 
-function isInstalled(name) {
+/** Whether a package, which is optional, is there. */
+export function isInstalled(name) {
   try {
     import.meta.resolve(name)
     return true

@@ -3,9 +3,10 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { URL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-export const help = `Serves the demo agents over AG-UI.
+export const help = `Serves the demo agents and a console to talk to them, approve, and look inside.
 
-  npm start                      on http://127.0.0.1:4111
+  npm start                      on http://127.0.0.1:4111; builds first if something has changed
+  npm start -- --curl            prints lines for curl in place of what to try in the browser
   npm start -- --port 8000       on another port; 0 takes any that is free
   npm start -- --host 0.0.0.0    for other machines too; requests then need the token that is printed
   npm start -- --cors http://localhost:3000
@@ -25,13 +26,15 @@ export function startOptions(env) {
       port: { type: 'string' },
       host: { type: 'string', default: '127.0.0.1' },
       cors: { type: 'string', multiple: true, default: [] },
+      curl: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   })
   if (values.help) return undefined
-  const { host } = values
+  const { host, curl } = values
   return {
     host,
+    curl,
     port: portOf(values.port ?? env.PORT),
     origins: originsOf(values.cors),
     token: env.MILLRACE_TOKEN || (isLoopback(host) ? undefined : randomBytes(16).toString('hex')),
@@ -51,7 +54,7 @@ export function identifyByToken(token) {
     identify(request) {
       const given = Buffer.from(request.headers.get('authorization') ?? '')
       const isRight = given.length === expected.length && timingSafeEqual(given, expected)
-      return isRight ? { user: 'local' } : undefined
+      return isRight ? { user: 'local', isOperator: true } : undefined
     },
   }
 }

@@ -163,8 +163,9 @@ const advice = / Set SUPPRESS_TRANSFORMATION_WARNINGS=true to silence\.$/
 function captureWarnings<T>(work: () => T): { result: T; warnings: string[] } {
   const warnings: string[] = []
   const warn = console.warn
-  const silenced = process.env[silencer]
-  Reflect.deleteProperty(process.env, silencer)
+  const environment = environmentVariables()
+  const silenced = environment[silencer]
+  Reflect.deleteProperty(environment, silencer)
   console.warn = (...parts: unknown[]) => {
     warnings.push(parts.map(String).join(' ').replace(advice, ''))
   }
@@ -172,8 +173,14 @@ function captureWarnings<T>(work: () => T): { result: T; warnings: string[] } {
     return { result: work(), warnings }
   } finally {
     console.warn = warn
-    if (silenced !== undefined) process.env[silencer] = silenced
+    if (silenced !== undefined) environment[silencer] = silenced
   }
+}
+
+/** Browsers have none. */
+function environmentVariables(): Record<string, string | undefined> {
+  const { process: host } = globalThis as { readonly process?: Pick<NodeJS.Process, 'env'> }
+  return host?.env ?? {}
 }
 
 /** The result of one event in the client. */

@@ -346,13 +346,13 @@ describe('a question whether a tool may be called', () => {
     const [first, second] = interruptsIn(events)
     expect(first).toMatchObject({
       reason: 'confirmation',
-      message: 'May the tool "remove" be called with {"path":"/a"}?',
+      message: 'May the tool "remove" be called with path "/a"?',
       toolCallId: callId(events, 'remove'),
       responseSchema: { properties: { approved: {} } },
       metadata: { agent: 'helper', toolName: 'remove', arguments: { path: '/a' } },
     })
     expect(second).toMatchObject({
-      message: 'She is on leave.\nMay the tool "send" be called with {"to":"ann"}?',
+      message: 'She is on leave.\nMay the tool "send" be called with to "ann"?',
       toolCallId: callId(events, 'send'),
       metadata: { toolName: 'send', arguments: { to: 'ann' }, hint: 'She is on leave.' },
     })

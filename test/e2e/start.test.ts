@@ -153,10 +153,22 @@ const points: Readonly<Record<Name, (events: readonly AgUiEvent[]) => void>> = {
     expect(ofType(events, 'STATE_SNAPSHOT').at(-1)).toMatchObject({ snapshot: { lastCity: 'Oslo' } })
   },
   mixed(events) {
-    expect(startedIn(events).sort()).toEqual(['adk', 'graph', 'remote', 'tools'])
+    expect(startedIn(events).sort()).toEqual(['dinner', 'rooms', 'sights', 'weather'])
     const calls = ofType(events, 'TOOL_CALL_START')
-    expect(calls.map(({ toolCallName }) => toolCallName)).toEqual(calls.map(() => 'get_weather'))
+    expect(calls.map(({ toolCallName }) => toolCallName).sort()).toEqual([
+      'find_museum',
+      'find_restaurant',
+      'find_rooms',
+      'get_weather',
+    ])
     expect(new Set(calls.map(({ subagentRunId }) => subagentRunId)).size).toBe(4)
+    // Each runtime has a part of the answer, and says it once.
+    expect(textsIn(events).sort()).toEqual([
+      'A room in the Grand Oslo costs 100 euros a night.',
+      'Dinner at the Old Mill in Oslo costs 34 euros.',
+      'It is 7 °C and raining in Oslo.',
+      'The museum of Oslo costs 10 euros.',
+    ])
   },
 }
 
@@ -255,9 +267,12 @@ test.each(['adk', 'graph'] as const)('%s uses a tool of the client', async (name
 describe('agents made of others', () => {
   test('mixed asks from two runtimes at once, and goes on in another process', async () => {
     const { client, say } = talkTo(at('mixed'), 'mixed-table')
-    await say('Book a table for 2 at Maaemo.')
+    await say('Book a table for 2 at Maaemo and a tour of the museum in Oslo. What does a room cost?')
     const questions = client.pendingInterrupts
-    expect(questions).toHaveLength(2)
+    expect(questions.map(({ message }) => message).sort()).toEqual([
+      'Book a table for 2 at Maaemo?',
+      'May the tool "book_tour" be called with city "Oslo"?',
+    ])
 
     expect(await demo.stop()).toBe(0)
     demo = await startDemo({ folder })
@@ -356,6 +371,52 @@ function dataUrl(source: string): string {
   return `data:text/javascript,${encodeURIComponent(source)}`
 }
 
+interface Part {
+  readonly name: string
+  readonly kind: string
+  readonly tools: readonly { readonly name: string; readonly description: string }[]
+  readonly agents: readonly Part[]
+  readonly edges?: readonly { readonly from: string; readonly to: string }[]
+}
+
+test('heavy runtimes are loaded at first use, and look the same before and after', async () => {
+  const other = await startDemo({ folder: join(folder, 'fresh') })
+  const parts = async (): Promise<Record<string, unknown>> => {
+    const { agents } = (await (await fetch(`${other.url}/console/api/session`)).json()) as {
+      readonly agents: readonly Part[]
+    }
+    const toShape = ({ name, kind, tools, agents: inner, edges = [] }: Part): object => ({
+      ...{ name, kind, agents: inner.map(toShape) },
+      tools: tools.map((tool) => [tool.name, tool.description]),
+      edges: edges.map(({ from, to }) => `${from} > ${to}`).sort(),
+    })
+    return Object.fromEntries(agents.map((agent) => [agent.name, toShape(agent)]))
+  }
+  const before = await parts()
+  expect(before.graph).toMatchObject({ kind: 'graph', agents: [{ name: 'agent' }, { name: 'tools' }] })
+  for (const name of ['adk', 'graph', 'mixed'] as const)
+    await talkTo(`${other.url}/agents/${name}/run`, `shape-${name}`).say('What is the weather in Oslo?')
+  expect(await parts()).toEqual(before)
+  expect(await other.stop()).toBe(0)
+})
+
+test('without --curl it names one address first, and three things to try', async () => {
+  const { code, output } = await runStart({
+    folder: join(folder, 'plain'),
+    args: ['--port', '0'],
+    stopAt: '--help',
+  })
+  expect(code).toBe(0)
+  const [address = '', ...rest] = output.trim().split('\n')
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(rest.slice(1, 4).map((text) => text.trim().split(/ {2,}/)[0])).toEqual([
+    'Talk',
+    'Approve',
+    'Look inside',
+  ])
+  expect(output).not.toContain('curl -N')
+})
+
 test('it can be watched', async () => {
   expect(await get('/healthz')).toEqual({ status: 'ok' })
   expect(await get('/readyz')).toEqual({ status: 'ready' })
@@ -383,11 +444,12 @@ describe('for others', () => {
       const response = await fetch(`${open.url}/agents`, { headers: { ...authorize(token), origin } })
       expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, origin])
     }
-    // The agent that asks this server over HTTP has the token too.
-    const { client, say } = talkTo(`${open.url}/agents/mixed/run`, 'others', authorize(token))
+    const { client, say } = talkTo(`${open.url}/agents/tools/run`, 'others', authorize(token))
     await say('What is the weather in Oslo?')
-    const said = client.messages.filter(({ content }) => content === 'It is 7 °C and raining in Oslo.')
-    expect(said).toHaveLength(4)
+    expect(client.messages.at(-1)).toMatchObject({ content: 'It is 7 °C and raining in Oslo.' })
+    // The page is there for all, and what it shows is not.
+    expect((await fetch(`${open.url}/console/`)).status).toBe(200)
+    expect((await fetch(`${open.url}/console/api/session`)).status).toBe(401)
     expect(await open.stop()).toBe(0)
   })
 

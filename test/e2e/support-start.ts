@@ -1,10 +1,10 @@
 import { HttpAgent } from '@ag-ui/client'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgUiEvent } from '../../src/protocol/index.js'
 import { assertValidStream } from '../../src/testing/index.js'
+import { staleParts } from '../../scripts/ensure-built.mjs'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -14,7 +14,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A started `npm start`, without the build. */
+/** A started `npm start`. */
 export interface Started {
   readonly url: string
   /** What it has printed. */
@@ -23,14 +23,17 @@ export interface Started {
   stop(): Promise<number | null>
 }
 
-/** Starts the demo server on a free port. Resolves when it has said all it says. */
+/** Starts the demo server on a free port, with lines for curl. Resolves when it has said all it says. */
 export async function startDemo(options: StartOptions): Promise<Started> {
-  const { child, exit, output } = launch({ ...options, args: ['--port', '0', ...(options.args ?? [])] })
+  const { child, exit, output } = launch({
+    ...options,
+    args: ['--port', '0', '--curl', ...(options.args ?? [])],
+  })
   await new Promise<void>((resolve) => {
-    child.stdout.on('data', () => output().includes('Ctrl-C') && resolve())
+    child.stdout.on('data', () => output().includes('--help tells') && resolve())
     child.stdout.on('end', resolve)
   })
-  const [, url] = /at (http:\S+);/.exec(output()) ?? []
+  const [, url] = /^ {2}(http:\S+)$/m.exec(output()) ?? []
   if (url === undefined) throw new Error(`The server did not start: ${output()}`)
   return {
     url,
@@ -42,15 +45,17 @@ export async function startDemo(options: StartOptions): Promise<Started> {
   }
 }
 
-/** Runs `npm start`, without the build, when it is expected to end by itself. */
-export async function runStart(options: StartOptions) {
-  const { exit, output } = launch(options)
+/** Runs `npm start` when it is expected to end by itself, or when it has printed `stopAt`. */
+export async function runStart({ stopAt, ...options }: StartOptions & { readonly stopAt?: string }) {
+  const { child, exit, output } = launch(options)
+  if (stopAt !== undefined) child.stdout.on('data', () => output().includes(stopAt) && child.kill('SIGTERM'))
   return { code: await exit, output: output() }
 }
 
 function launch({ folder, args = [], env = {} }: StartOptions) {
-  if (!existsSync(join(root, 'dist', 'server', 'node.js')))
-    throw new Error('There is no dist: `npm start` runs what is built. Run `npm run build` first.')
+  // It would build, and tests that run side by side would be in each other's way.
+  if (staleParts().length > 0)
+    throw new Error('The build is older than the sources. Run `npm run build` first.')
   const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Without the keys that this machine may have.

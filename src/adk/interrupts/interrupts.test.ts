@@ -36,7 +36,7 @@ describe('a confirmation', () => {
         id: expect.stringMatching(/^int-[0-9a-f]{16}$/) as string,
         subagentRunId: 'sub-1',
         reason: 'confirmation',
-        message: 'Pay 3 coins?\nMay the tool "pay" be called with {"amount":3}?',
+        message: 'Pay 3 coins?\nMay the tool "pay" be called with amount 3?',
         toolCallId: 'p1',
         responseSchema: {
           properties: {
@@ -63,7 +63,7 @@ describe('a confirmation', () => {
   it('asks in words for people where ADK speaks to programmers', () => {
     const hint = 'Please approve or reject the tool call pay() by responding with a FunctionResponse with ...'
     const event = asking('adk_request_confirmation', { ...pay, toolConfirmation: { hint, confirmed: false } })
-    expect(asked(event).interrupt.message).toBe('May the tool "pay" be called with {"amount":3}?')
+    expect(asked(event).interrupt.message).toBe('May the tool "pay" be called with amount 3?')
     expect(asked(event).interrupt.metadata).not.toHaveProperty('hint')
   })
 

@@ -94,10 +94,15 @@ function describeConfirmation(
 
 const maxShown = 500
 
-/** The arguments of a call in words. Long ones are cut: the metadata has them all. */
+/**
+ * The arguments of a call in words: `with restaurant "Maaemo", people 2`. Texts keep their quotes, so that none can pass for
+ * another argument. Long ones are cut: the metadata has them all.
+ */
 function withArguments(args: unknown): string {
   if (!isRecord(args) || Object.keys(args).length === 0) return ''
-  const text = JSON.stringify(args)
+  const text = Object.entries(args)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join(', ')
   const isLong = text.length > maxShown
   return ` with ${isLong ? `${text.slice(0, maxShown).replace(/\p{Surrogate}$/u, '')}…` : text}`
 }

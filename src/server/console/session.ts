@@ -4,10 +4,9 @@ import type { ConsoleOptions } from '../contract.js'
 import { jsonResponse, type UserRoute } from '../routes/route.js'
 
 /** `GET /session`: who the user is, what the page may do, and the agents with all that they are made of. */
-export function createSessionRoute({
-  foreign,
-  toolCalls,
-}: Required<Pick<ConsoleOptions, 'foreign' | 'toolCalls'>>): UserRoute {
+export function createSessionRoute({ path, foreign, toolCalls }: Required<ConsoleOptions>): UserRoute {
+  // Relative to the page: the server may stand below a path that it does not know.
+  const root = path.slice(1).replace(/[^/]+/g, '..')
   return {
     method: 'GET',
     path: '/session',
@@ -18,7 +17,7 @@ export function createSessionRoute({
       ])
       const canCall = toolCalls && isOperator
       const drawn = outlines.map((outline) => toAgentNode(outline, canCall))
-      return jsonResponse({ ...user, isOperator, version, foreign, toolCalls: canCall, agents: drawn })
+      return jsonResponse({ ...user, isOperator, version, root, foreign, toolCalls: canCall, agents: drawn })
     },
   }
 }
