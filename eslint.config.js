@@ -75,7 +75,10 @@ export default defineConfig(
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['console', 'crypto', 'fetch', 'process', 'setTimeout', 'URL'].map((name) => [name, 'readonly']),
+        ['console', 'crypto', 'fetch', 'process', 'Request', 'setTimeout', 'URL'].map((name) => [
+          name,
+          'readonly',
+        ]),
       ),
     },
   },

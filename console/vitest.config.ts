@@ -8,6 +8,7 @@ export default defineConfig({
     // Ends those that fail: tests wait for conditions.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: '100%',
     watch: false,
   },

@@ -4,6 +4,7 @@ import { language, useTexts } from './i18n/use-texts.js'
 import { useRoute } from './router.js'
 import { ApiError, openApi, type Api } from './session/api.js'
 import { SignIn } from './session/sign-in.js'
+import { asUser } from './session/as-user.js'
 import { ApiContext } from './session/use-api.js'
 import { applySettings, theme } from './settings.js'
 import { Shell } from './shell/shell.js'
@@ -23,7 +24,8 @@ export function App(): ReactNode {
     setApi(undefined)
     openApi().then(setApi, setApi)
   }
-  useEffect(open, [])
+  const user = asUser.use()
+  useEffect(open, [user])
   if (api === undefined) return <Notice>{texts.loading}</Notice>
   if (api instanceof ApiError && api.status === 401) return <SignIn onToken={open} />
   if (api instanceof Error)

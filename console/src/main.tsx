@@ -1,8 +1,9 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/page.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.js'
-import './styles/tokens.css'
-import './styles/base.css'
 
 const root = document.getElementById('root')
 if (root)

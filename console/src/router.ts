@@ -39,7 +39,7 @@ export function useRoute(): Route {
   return parseHash(hash)
 }
 
-export function parseHash(hash: string): Route {
+function parseHash(hash: string): Route {
   const [address = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const [page, ...rest] = address.split('/').map(decode)
   const query = new URLSearchParams(search)

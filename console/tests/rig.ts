@@ -84,6 +84,7 @@ export function useConsole(makeOptions: () => ServerOptions | Promise<ServerOpti
         },
         ...options,
       })
+      context.setDefaultTimeout(20_000)
       const page = await context.newPage()
       pages.push(page)
       page.on('pageerror', (error) => faults.push(`page: ${error.stack ?? error.message}`))

@@ -4,8 +4,8 @@ export interface Session {
   readonly app: string
   readonly isOperator: boolean
   readonly version: string
-  /** The path in front of the server's routes. */
-  readonly basePath: string
+  /** The way from the page's folder to the server's routes: `..` */
+  readonly root: string
   /** Whether the page may connect to servers elsewhere. */
   readonly foreign: boolean
   readonly agents: readonly AgentNode[]
