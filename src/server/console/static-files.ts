@@ -20,8 +20,11 @@ export interface StaticFiles {
   find(path: string): Promise<StaticFile | undefined>
 }
 
-/** Where the build puts the page. The same from the sources and from the package. */
-const builtFolder = new URL('../../../dist/console/', import.meta.url)
+/**
+ * Where the build puts the page. The same from the sources and from the package. Not `new URL('…', import.meta.url)`, for which
+ * bundlers look for a file.
+ */
+const builtFolder = new URL(import.meta.url.replace(/(?:[^/]+\/){3}[^/]+$/, 'dist/console/'))
 
 const types: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
