@@ -194,26 +194,6 @@ describe('the session', () => {
   })
 })
 
-describe('an agent whose runtime is loaded later', () => {
-  it('is drawn with its parts once it is loaded, and nobody waits for that', async () => {
-    const { lazyAgent } = (await import(new URL('../../scripts/lazy-agent.mjs', import.meta.url).href)) as {
-      lazyAgent: (about: object, runtime: object) => { agent: Agent; load: () => Promise<Agent> }
-    }
-    const { agent, load } = lazyAgent(
-      { name: 'lazy', description: 'Is lazy.', examples: [] },
-      { packages: [], kind: 'adk', create: () => Promise.resolve(chat('lazy', { tools: [weather] })) },
-    )
-    const { url } = await serving({ agents: [agent], console: true })
-    const drawn = async (): Promise<string[]> => {
-      const { body } = await ask(`${url}/console/api/session`)
-      return (body as { agents: Node[] }).agents.map(lineOf)
-    }
-    expect(await drawn()).toEqual(['adk lazy'])
-    await load()
-    expect(await drawn()).toEqual(['chat lazy [weather]'])
-  })
-})
-
 describe("a model's request", () => {
   it('of ADK is in the run file', async () => {
     const get = new FunctionTool({ name: 'get', description: 'Gets it.', execute: () => ({ ok: true }) })

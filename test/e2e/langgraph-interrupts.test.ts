@@ -22,6 +22,7 @@ import {
   clientTool,
   historyOf,
   interruptsIn,
+  openInterrupts,
   promptText,
   serveGraph,
   type ServeGraphOptions,
@@ -484,7 +485,7 @@ describe('AG-UI clients', () => {
         const client = makeClient({ url: served.url })
         client.addMessage({ id: 'u1', role: 'user', content: 'Pay' })
         await client.runAgent()
-        const questions = client.pendingInterrupts
+        const questions = await openInterrupts(served)
         expect(questions.map(({ toolCallId }) => toolCallId)).toEqual(['c1', 'c2'])
         const payload = { type: 'approve' }
         if (shape !== 'now') {

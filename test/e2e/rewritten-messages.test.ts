@@ -23,7 +23,7 @@ import { callChunks, FakeModel, type ModelStep } from '../support/langgraph/fake
 import {
   agentModel,
   historyOf,
-  interruptsIn,
+  openInterrupts,
   promptText,
   serveGraph,
 } from '../support/langgraph/serve-graph.js'
@@ -99,7 +99,8 @@ describe.each(clientVersions)('with the client $version', ({ Client }) => {
       checkpoints: 'sqlite',
     })
     const talk = served.talk({ Client })
-    const [interrupt] = interruptsIn(await talk.say('Mail.'))
+    await talk.say('Mail.')
+    const [interrupt] = await openInterrupts(served)
     const payload = { type: 'edit', editedAction: { name: 'mail', args: { to: 'bob' } } }
     await talk.send({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload }] })
     expect(sent).toEqual(['bob'])

@@ -119,6 +119,15 @@ export function interruptsIn(events: readonly AgUiEvent[]): readonly Interrupt[]
   return outcome.interrupts
 }
 
+/** The open interrupts of a thread, as the server has them. Clients before 1.0 may get the value of a graph alone. */
+export async function openInterrupts(
+  { url }: ServedAgents,
+  thread = 'thread-1',
+): Promise<readonly Interrupt[]> {
+  const response = await fetch(`${url}/message_snapshot/${thread}`)
+  return ((await response.json()) as { readonly interrupts: readonly Interrupt[] }).interrupts
+}
+
 /** The stored messages of a thread. */
 export async function historyOf(served: ServedAgents, thread = 'thread-1', headers = {}): Promise<Message[]> {
   return ((await snapshot(served, `message_snapshot/${thread}`, headers)) as { messages: Message[] }).messages
