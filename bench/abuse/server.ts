@@ -15,7 +15,7 @@ export const serverFile = fileURLToPath(import.meta.url)
 /** What an operator would set who expects a request or two a second of each user, and texts but no films. */
 const limits: Partial<Limits> = {
   bodyBytes: 1024 * 1024,
-  requestsPerUser: 600,
+  requestsPerUser: 120,
   requestsPerAddress: 600,
   failedIdentifications: 60,
   streamsPerUser: 50,
